@@ -1,0 +1,61 @@
+# Every target sets up what it needs by itself. `make` alone lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup system demo test lint types layers soak bench docs lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+# Stamps live in the environment and are touched last, so a half-made environment never counts.
+$(STAMPS)/venv:
+	@echo "== making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || scripts/install-system-packages python3-venv
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/requirements: $(STAMPS)/venv requirements/dev.txt
+	@echo "== installing pinned requirements"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(STAMPS)/package: $(STAMPS)/requirements pyproject.toml
+	@echo "== installing discreet (editable)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup: $(STAMPS)/package ## make .venv with everything pinned
+
+system: ## install the Debian packages that tests and pictures need
+	@scripts/install-system-packages
+
+demo: setup ## ask a private question of a bundled table
+	@$(BIN)/discreet demo
+
+test: setup lint types layers ## lint, types, layers, doc snippets, tests
+	@echo "== tests"
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not soak"
+
+lint: setup
+	@echo "== lint"
+	@$(BIN)/ruff format --check --quiet . || { echo "run: .venv/bin/ruff format ."; exit 1; }
+	@$(BIN)/ruff check --quiet .
+
+types: setup
+	@echo "== types"
+	@$(BIN)/mypy
+
+layers: setup
+	@echo "== layers"
+	@$(BIN)/lint-imports --no-cache > .venv/layers.log || { cat .venv/layers.log; exit 1; }
+
+lock: setup ## compile requirements/*.txt anew from *.in
+	@scripts/compile-requirements
+
+clean: ## remove the environments
+	rm -rf .venv .venv-*

@@ -1,0 +1,18 @@
+# The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
+from discreet.errors import (
+    BudgetExceeded as BudgetExceeded,
+    DiscreetError as DiscreetError,
+    EngineFailure as EngineFailure,
+    EntropyFailure as EntropyFailure,
+    Finished as Finished,
+    InternalError as InternalError,
+    InvalidParameter as InvalidParameter,
+    LedgerConflict as LedgerConflict,
+    PolicyViolation as PolicyViolation,
+    Unauthenticated as Unauthenticated,
+    UnsupportedQuery as UnsupportedQuery,
+)
+from discreet.numerics import Estimate as Estimate, Interval as Interval
+
+__version__: str
+__all__: tuple[str, ...]

@@ -1,0 +1,33 @@
+"""The command line: one file per command, each loaded only when it is called."""
+
+import sys
+
+from cyclopts import App
+
+from discreet.cli.output import report_error
+from discreet.errors import DiscreetError
+
+# A command = one line here, one file, one test file.
+COMMANDS: dict[str, str] = {}
+
+
+def build_app() -> App:
+    """The command-line application."""
+    app = App(
+        name="discreet",
+        help="Differential privacy that is exact, secure and fast.",
+        version_flags=["--version"],
+    )
+    for name, function in COMMANDS.items():
+        app.command(function, name=name)
+    return app
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command; an error of ours becomes a sentence (or JSON) and the exit code of its kind."""
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        build_app()(words)
+    except DiscreetError as error:
+        report_error(error, as_json="--json" in words)
+        sys.exit(error.exit_code)

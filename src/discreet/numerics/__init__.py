@@ -1,0 +1,36 @@
+"""Numbers that cannot lie: exact rationals, directed rounding, certified enclosures, one monotone search."""
+
+from discreet.numerics.enclosure import Arb, ball, certified_floor, certified_sign, working_precision
+from discreet.numerics.interval import Estimate, Interval
+from discreet.numerics.rational import (
+    Real,
+    exact,
+    exact_delta,
+    exact_epsilon,
+    exact_positive,
+    exact_probability,
+    exact_whole,
+)
+from discreet.numerics.rounding import largest_power_of_two, round_down, round_up
+from discreet.numerics.search import least_passing
+
+__all__ = [
+    "Arb",
+    "Estimate",
+    "Interval",
+    "Real",
+    "ball",
+    "certified_floor",
+    "certified_sign",
+    "exact",
+    "exact_delta",
+    "exact_epsilon",
+    "exact_positive",
+    "exact_probability",
+    "exact_whole",
+    "largest_power_of_two",
+    "least_passing",
+    "round_down",
+    "round_up",
+    "working_precision",
+]

@@ -1,0 +1,106 @@
+"""Parameters are exact rationals of bounded length."""
+
+import math
+import numbers
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.errors import InvalidParameter
+
+Real: TypeAlias = int | float | Fraction | Decimal
+
+MAX_BITS = 2048  # of a numerator or denominator: holds every finite double, bounds the work of every sampler
+LARGEST_EPSILON = Fraction(10**4)
+SMALLEST_EPSILON = Fraction(1, 2**60)
+
+
+def exact(value: Real, *, name: str) -> Fraction:
+    """The rational that a parameter stands for; a float stands for the decimal Python prints.
+
+    >>> exact(0.1, name="epsilon")
+    Fraction(1, 10)
+    >>> sum([exact(0.1, name="epsilon")] * 10) == 1
+    True
+    >>> exact(True, name="epsilon")
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: epsilon must be a finite number, got True.
+    """
+    fraction = _as_fraction(value)
+    if fraction is None:
+        shown = str(value) if isinstance(value, numbers.Real | Decimal) else type(value).__name__
+        raise InvalidParameter(f"{name} must be a finite number, got {shown[:60]}.", parameter=name)
+    if max(fraction.numerator.bit_length(), fraction.denominator.bit_length()) > MAX_BITS:
+        raise InvalidParameter(
+            f"{name} must have at most {MAX_BITS} bits above and below the line, got a longer one. Round it.",
+            parameter=name,
+        )
+    return fraction
+
+
+def _as_fraction(value: object) -> Fraction | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if isinstance(value, Decimal):
+        # The length of a Decimal's exponent is unbounded: look before converting.
+        if not value.is_finite() or abs(value.adjusted()) > MAX_BITS:
+            return None
+        return Fraction(value)
+    if isinstance(value, float):
+        return Fraction(float.__repr__(value)) if math.isfinite(value) else None
+    if isinstance(value, numbers.Real):  # numpy's other floats print their own shortest decimal
+        return Fraction(str(value)) if math.isfinite(value) else None
+    return None
+
+
+def exact_positive(value: Real, *, name: str) -> Fraction:
+    """An exact number > 0."""
+    fraction = exact(value, name=name)
+    if fraction <= 0:
+        raise InvalidParameter(f"{name} must be > 0, got {value}.", parameter=name)
+    return fraction
+
+
+def exact_whole(value: Real, *, name: str, least: int = 0) -> int:
+    """A whole number >= least; 3.0 counts as whole.
+
+    >>> exact_whole(3.0, name="count")
+    3
+    """
+    fraction = exact(value, name=name)
+    if fraction.denominator != 1 or fraction < least:
+        raise InvalidParameter(f"{name} must be a whole number >= {least}, got {value}.", parameter=name)
+    return fraction.numerator
+
+
+def exact_probability(value: Real, *, name: str) -> Fraction:
+    """An exact number in [0, 1]."""
+    fraction = exact(value, name=name)
+    if not 0 <= fraction <= 1:
+        raise InvalidParameter(f"{name} must lie in [0, 1], got {value}.", parameter=name)
+    return fraction
+
+
+def exact_epsilon(value: Real, *, name: str = "epsilon") -> Fraction:
+    """A price: 2^-60 <= epsilon <= 10^4.
+
+    >>> exact_epsilon(0)
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: epsilon must be > 0, got 0.
+    """
+    fraction = exact_positive(value, name=name)
+    if not SMALLEST_EPSILON <= fraction <= LARGEST_EPSILON:
+        raise InvalidParameter(f"{name} must lie between 2^-60 and 10^4, got {value}.", parameter=name)
+    return fraction
+
+
+def exact_delta(value: Real, *, name: str = "delta") -> Fraction:
+    """A failure probability: 0 <= delta < 1."""
+    fraction = exact(value, name=name)
+    if not 0 <= fraction < 1:
+        raise InvalidParameter(f"{name} must lie in [0, 1), got {value}.", parameter=name)
+    return fraction

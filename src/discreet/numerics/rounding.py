@@ -1,0 +1,44 @@
+"""Floats that lie on a chosen side of an exact or enclosed number."""
+
+import math
+from fractions import Fraction
+
+from discreet.numerics.enclosure import Arb
+
+
+def round_up(value: Fraction | int | Arb) -> float:
+    """The least float >= value (for a ball: a float >= all of it).
+
+    >>> round_up(Fraction(1, 10)) >= Fraction(1, 10), round_up(Fraction(1, 2))
+    (True, 0.5)
+    """
+    return -round_down(-value)
+
+
+def round_down(value: Fraction | int | Arb) -> float:
+    """The greatest float <= value (for a ball: a float <= all of it).
+
+    >>> round_down(Fraction(1, 3)) < Fraction(1, 3) < round_up(Fraction(1, 3))
+    True
+    """
+    if not isinstance(value, Fraction | int):
+        if not value.is_finite():
+            return -math.inf  # an unknown value is bounded by nothing better
+        mantissa, exponent = value.lower().man_exp()
+        value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.nextafter(math.inf, 0)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def largest_power_of_two(limit: Fraction) -> Fraction:
+    """The largest power of two <= limit, for limit > 0; the exponent may be negative.
+
+    >>> largest_power_of_two(Fraction(10)), largest_power_of_two(Fraction(1, 3))
+    (Fraction(8, 1), Fraction(1, 4))
+    """
+    exponent = limit.numerator.bit_length() - limit.denominator.bit_length()
+    power = Fraction(2) ** exponent
+    return power if power <= limit else power / 2

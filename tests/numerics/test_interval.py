@@ -1,0 +1,16 @@
+import math
+
+import pytest
+
+from discreet.errors import InternalError
+from discreet.numerics import Estimate, Interval
+
+
+@pytest.mark.parametrize("ends", [(2, 1), (math.nan, 1), (0, math.nan)])
+def test_an_interval_has_ordered_ends(ends):
+    with pytest.raises(InternalError):
+        Interval(*ends)
+
+
+def test_an_estimate_reads_well():
+    assert str(Estimate(0.5, 0.1, Interval(0.3, 0.7))) == "0.5 (95% interval 0.3 to 0.7)"

@@ -1,0 +1,37 @@
+import math
+from fractions import Fraction
+
+from flint import arb
+from hypothesis import given, strategies as st
+
+from discreet.numerics import ball, largest_power_of_two, round_down, round_up
+
+
+@given(st.fractions())
+def test_the_two_roundings_enclose_and_are_neighbours(value):
+    low, high = round_down(value), round_up(value)
+    assert Fraction(low) <= value <= Fraction(high)
+    assert high == low or math.nextafter(low, math.inf) == high
+
+
+def test_a_ball_is_rounded_outside():
+    third = ball(Fraction(1, 3))
+    assert Fraction(round_down(third)) < Fraction(1, 3) < Fraction(round_up(third))
+
+
+def test_what_is_unknown_is_bounded_by_infinity():
+    assert round_up(arb("nan")) == math.inf
+    assert round_down(arb("nan")) == -math.inf
+
+
+def test_huge_numbers_stay_on_their_side():
+    huge = Fraction(10**400)
+    assert round_up(huge) == math.inf
+    assert round_down(huge) == math.nextafter(math.inf, 0)
+    assert round_down(-huge) == -math.inf
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30)))
+def test_the_largest_power_of_two_is_at_most_twice_too_small(limit):
+    power = largest_power_of_two(limit)
+    assert power <= limit < 2 * power
