@@ -2,8 +2,8 @@
 
 A law with density exp(-ψ(y)), ψ increasing in |y|, is cut into cells [i, i+1) of a width that makes its scale
 ρ cells. Below the curve a cell holds a *box* of height exp(-ψ(i+1)); what is left under the bound exp(-ψ(i))
-is its *wedge*, where a point is kept only if it lies under the curve. Boxes, wedges and the whole cells beyond
-the table form one sequence of outcomes; the table holds ⌊cumulative probability · 2^bits⌋ for each.
+is its *wedge*, where a point is kept only if it lies under the curve. Boxes, wedges and the whole cells
+beyond the table form one sequence of outcomes; the table holds ⌊cumulative probability · 2^bits⌋ for each.
 """
 
 from dataclasses import dataclass
