@@ -1,6 +1,7 @@
 """The gallery: mechanisms that are not as private as they claim, each with the neighbours that show it.
 
-A target is f(data, n) -> n outputs. Most faults are on record in published software; the source says what is wrong.
+A target is f(data, n) -> n outputs. Most faults are on record in published software; the source says what
+is wrong.
 """
 
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-
 from tests.gallery.noise import discrete_gaussian, gumbel_choice, laplace, rng
 
 
@@ -136,7 +136,9 @@ def histogram_under_replace(data, n):
     return rows(data, n) + laplace(1, (n, len(data)))
 
 
-@broken(fault="clamped to [0, 1] before multiplying by 10", claim=1, neighbours=([0, 0, 0], [0, 0, 1]), true=10)
+@broken(
+    fault="clamped to [0, 1] before multiplying by 10", claim=1, neighbours=([0, 0, 0], [0, 0, 1]), true=10
+)
 def clamp_before_expression(data, n):
     return int((np.clip(data, 0, 1) * 10).sum()) + laplace(1, n)
 
@@ -256,7 +258,9 @@ def classic_gaussian_at_eight(x, n):
 
 # Keys, shapes, order
 @broken(
-    fault="the threshold for keys says >= where > was charged", claim=Approximate(1, 0.00494), neighbours=(0, 1)
+    fault="the threshold for keys says >= where > was charged",
+    claim=Approximate(1, 0.00494),
+    neighbours=(0, 1),
 )
 def threshold_off_by_one(people, n):
     noisy = people + laplace(1, n)
@@ -268,7 +272,9 @@ def groups_from_the_data(data, n):
     return [{key: data.count(key) + int(noise) for key in sorted(set(data))} for noise in laplace(1, n)]
 
 
-@broken(fault="rows come sorted by their true counts", claim=2, neighbours=({"a": 1, "b": 2}, {"a": 2, "b": 1}))
+@broken(
+    fault="rows come sorted by their true counts", claim=2, neighbours=({"a": 1, "b": 2}, {"a": 2, "b": 1})
+)
 def rows_in_true_order(counts, n):
     order = sorted(counts, key=counts.get)
     return [tuple((key, counts[key] + int(noise)) for key in order) for noise in laplace(1, n)]
@@ -281,7 +287,9 @@ def empty_data_raises(data, n):
     return 1 + laplace(1, n)
 
 
-@broken(fault="everything is published with probability 0.002", claim=1, neighbours=("ann", "bob"), true=np.inf)
+@broken(
+    fault="everything is published with probability 0.002", claim=1, neighbours=("ann", "bob"), true=np.inf
+)
 def everything_with_small_probability(data, n):
     shown = rng.random(n) < 0.002
     return [data if show else "-" for show in shown]

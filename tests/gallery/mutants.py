@@ -1,14 +1,15 @@
 """Faults that no way of looking was written for: a check on the auditor, not on the mechanisms."""
 
 import numpy as np
-
 from tests.gallery.broken import GALLERY, broken
 from tests.gallery.noise import laplace, rng
 
 _before = len(GALLERY)
 
 
-@broken(fault="the sign of a product of two cells, each of them fair", claim=1, neighbours=(0, 1), true=np.inf)
+@broken(
+    fault="the sign of a product of two cells, each of them fair", claim=1, neighbours=(0, 1), true=np.inf
+)
 def sign_of_a_product(x, n):
     cells = rng.integers(1, 2**20, (n, 2)) * rng.choice([-1, 1], (n, 2))
     cells[:, 1] = np.abs(cells[:, 1]) * np.sign(cells[:, 0]) * (1 - 2 * x)
@@ -24,7 +25,9 @@ def weighted_sum_without_noise(x, n):
 @broken(fault="a trailing blank in one text in ten", claim=1, neighbours=("no", "yes"), true=np.inf)
 def trailing_blank(x, n):
     blank = rng.random(n) < 0.1
-    return [f"{value}{' ' if b and x == 'yes' else ''}" for value, b in zip(laplace(3, n), blank, strict=True)]
+    return [
+        f"{value}{' ' if b and x == 'yes' else ''}" for value, b in zip(laplace(3, n), blank, strict=True)
+    ]
 
 
 @broken(fault="the third decimal is the data", claim=1, neighbours=(1, 2), true=np.inf)
@@ -54,7 +57,9 @@ def minus_zero(x, n):
     return np.where(noise == 0, -0.0 if x else 0.0, noise)
 
 
-@broken(fault="an int instead of a float when the answer is the truth", claim=1, neighbours=(2, 3), true=np.inf)
+@broken(
+    fault="an int instead of a float when the answer is the truth", claim=1, neighbours=(2, 3), true=np.inf
+)
 def type_tells_the_truth(x, n):
     return [int(v) if v == x else float(v) for v in x + laplace(2, n)]
 

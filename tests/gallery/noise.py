@@ -1,4 +1,4 @@
-"""Plain numpy noise for the gallery: its faults must lie in the mechanisms, so whole-number noise where possible."""
+"""Plain numpy noise for the gallery, whole-number where the fault lies elsewhere."""
 
 import numpy as np
 

@@ -31,8 +31,8 @@ def audit(
     claim: an ε, a notion, or a PrivacyLoss. neighbours: a pair (D, D'), or a list of pairs.
     samples: outputs of each neighbour; by default 10⁴, 10⁵, 10⁶ in turn until refuted or out of `seconds`.
 
-    Accuracy: the lower bound is wrong with probability at most 1 - confidence, whatever the target: events are
-    chosen and counted on separate samples, and the risk is divided among all that were counted.
+    Accuracy: the lower bound is wrong with probability at most 1 - confidence, whatever the target: events
+    are chosen and counted on separate samples, and the risk is divided among all that were counted.
 
     >>> audit(lambda data, n: [data] * n, claim=1, neighbours=(0, 1), samples=1000).verdict
     'violated'
@@ -62,19 +62,15 @@ def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:
     """
     if neighbours is None:
         raise InvalidParameter(
-            "neighbours must be given for a function. Pass a pair, or pairs from discreet.auditing.neighbours.",
+            "neighbours must be given for a function. Pass a pair (D, D') or pairs from auditing.neighbours.",
             parameter="neighbours",
         )
-    if isinstance(neighbours, tuple) and len(neighbours) == 2 and not _is_pair_of_pairs(neighbours):
+    if isinstance(neighbours, tuple) and len(neighbours) == 2:
         return [neighbours]
     pairs = [pair for pair in neighbours if isinstance(pair, tuple) and len(pair) == 2]
     if not pairs:
         raise InvalidParameter("neighbours must be a pair (D, D') or a list of pairs, got none.")
     return pairs
-
-
-def _is_pair_of_pairs(neighbours: tuple[Any, ...]) -> bool:
-    return False
 
 
 def _as_target(target: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The black-box attack: sample, choose events on one part, count them on another, pay for everything tried."""
+"""The black-box attack: choose events on some samples, count them on others, pay for everything tried."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ SHOWN = 120  # characters of a neighbour in a report
 class Target(Protocol):
     """n independent outputs on data."""
 
-    def __call__(self, data: Any, n: int, /) -> Any: ...  # noqa: D102
+    def __call__(self, data: Any, n: int, /) -> Any: ...
 
 
 @dataclass
@@ -113,7 +113,9 @@ def _most_promising(
     )
     plain = list_features(*training.shape)
     events = [event for feature in plain for event in choose_events(feature, training, scores)]
-    if max(event.promise for event in events) < max(1.0, claim.points[-1][0]):  # else people can read it as it is
+    if max(event.promise for event in events) < max(
+        1.0, claim.points[-1][0]
+    ):  # else people can read it as it is
         learned = learn_features(plain, *training.shape)
         events.extend(event for feature in learned for event in choose_events(feature, training, scores))
     for favours in (0, 1):
@@ -149,17 +151,19 @@ def draw(target: Target, data: Any, n: int) -> Any:
     """n outputs. A target that raises is drawn from one by one: each exception is an outcome."""
     try:
         outputs = target(data, n)
-    except Exception:  # noqa: BLE001  any exception of the audited code is something an attacker sees
+    except Exception:  # noqa: BLE001  an attacker sees any exception of the audited code
         return [_draw_one(target, data) for _ in range(min(n, SINGLES))]
     if not hasattr(outputs, "__len__") or len(outputs) != n:
-        raise InvalidParameter(f"target must return the {n} outputs it is asked for. Return an array or a list.")
+        raise InvalidParameter(
+            f"target must return the {n} outputs it is asked for. Return an array or a list."
+        )
     return outputs
 
 
 def _draw_one(target: Target, data: Any) -> Any:
     try:
         return next(iter(target(data, 1)))
-    except Exception as raised:  # noqa: BLE001  any exception of the audited code is something an attacker sees
+    except Exception as raised:  # noqa: BLE001  an attacker sees any exception of the audited code
         return raised
 
 

@@ -1,6 +1,6 @@
 """Certified bounds on a probability from a count: Clopper and Pearson's, by Arb instead of by a table.
 
-    k of n trials succeeded.  p_L = sup{p : Pr[Bin(n, p) ≥ k] ≤ risk},  p_U = inf{p : Pr[Bin(n, p) ≤ k] ≤ risk}
+    p_L = sup{p : Pr[Bin(n, p) ≥ k] ≤ risk},  p_U = inf{p : Pr[Bin(n, p) ≤ k] ≤ risk},  k of n succeeded
 
 Each holds with probability at least 1 - risk whatever the true probability is: no approximation, any n and k.
 """
@@ -51,7 +51,8 @@ def epsilon_lower(
 ) -> float:
     """The ε that an event proves at δ: ln((p_L - δ) / q_U), rounded down; 0 if it proves nothing.
 
-    `first` and `second` are (count, trials) of the event on the two neighbours; half of the risk goes to each.
+    `first` and `second` are (count, trials) of the event on the two neighbours; half of the risk goes to
+    each.
     """
     lower = success_lower(*first, risk=risk / 2) - delta
     upper = success_upper(*second, risk=risk / 2)
@@ -77,10 +78,11 @@ def log_ratio_upper(above: Fraction, below: Fraction) -> float:
 
 
 def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
-    """The largest y found with I_y(a, b) ≤ risk, proved; I is the regularised incomplete beta function, a, b ≥ 1.
+    """The largest y found with I_y(a, b) ≤ risk, proved; I is the regularised incomplete beta function, a,
+    b ≥ 1.
 
-    ln I is concave in ln y, because the density of ln Beta(a, b) is log-concave. So a Newton step from anywhere
-    lands at or below the root, and the later ones climb towards it without passing it.
+    ln I is concave in ln y, because the density of ln Beta(a, b) is log-concave. So a Newton step from
+    anywhere lands at or below the root, and the later ones climb towards it without passing it.
     """
     with working_precision(BITS):
         y, target = arb(_first_guess(a, b, risk)), ball(risk).log()
@@ -116,8 +118,9 @@ def normal_quantile(risk: Fraction) -> float:
 
 
 def wilson(count: Shape, trials: int, *, z: float) -> Shape:
-    """Wilson's approximate bound on a probability, upper for z > 0 and lower for z < 0: for guesses and plans only."""
+    """Wilson's approximate bound, upper for z > 0 and lower for z < 0: for guesses and plans only."""
     share = count / trials
     centre = share + z * z / (2 * trials)
     spread = z * (share * (1 - share) / trials + z * z / (4 * trials * trials)) ** 0.5
-    return (centre + spread) / (1 + z * z / trials)
+    bound: Shape = (centre + spread) / (1 + z * z / trials)
+    return bound

@@ -11,10 +11,9 @@ from discreet.errors import InvalidParameter
 from discreet.numerics import exact, exact_delta, round_up
 
 # A curve is tested at these δ; a proof at any one of them refutes it. Dense where samples can reach.
-DELTAS = tuple(
-    Fraction(text)
-    for text in "0 1e-9 1e-7 1e-6 1e-5 1e-4 3e-4 1e-3 3e-3 1e-2 2e-2 5e-2 1e-1 1/5 3/10 2/5 1/2 7/10".split()
-)
+PARTS_PER_BILLION = (0, 1, 100, 10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 2 * 10**7, 5 * 10**7)
+TENTHS = (1, 2, 3, 4, 5, 7)
+DELTAS = (*(Fraction(n, 10**9) for n in PARTS_PER_BILLION), *(Fraction(n, 10) for n in TENTHS))
 
 
 @dataclass(frozen=True)

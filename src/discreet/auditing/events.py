@@ -1,7 +1,8 @@
 """Likelihood-ratio sets: for each way of looking, the set of values that tells the two neighbours apart best.
 
-By Neyman and Pearson the most telling events are {t : P(t)/Q(t) > c}. The ratio is estimated per bin on one part of
-the training samples, the threshold c is chosen on another; nothing here sees the samples that bound the event.
+By Neyman and Pearson the most telling events are {t : P(t)/Q(t) > c}. The ratio is estimated per bin on one
+part of the training samples, the threshold c is chosen on another; nothing here sees the samples that bound
+the event.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +53,7 @@ class Bins:
 
 
 def partition(values: Column, *, fineness: int) -> Bins:
-    """Bins for pooled training values: frequent single values, and quantiles of the rest, finer in the tails."""
+    """Bins for pooled training values: frequent single values, quantiles of the rest, finer in the tails."""
     distinct, counts = np.unique(values[~_missing(values)], return_counts=True)
     often = max(LEAST_OF_AN_ATOM, len(values) / 4000)
     atoms = distinct[counts >= often]
@@ -100,7 +101,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Training:
-    """Training outcomes of the two neighbours, in two parts: `shape` orders the bins, `cut` sets the threshold."""
+    """Training outcomes of both neighbours: the part `shape` orders the bins, `cut` sets the threshold."""
 
     shape: tuple[Outcomes, Outcomes]
     cut: tuple[Outcomes, Outcomes]
@@ -128,7 +129,7 @@ def choose_events(feature: Feature, training: Training, scores: tuple[Score, Sco
 def _log_ratio(first: Counts, second: Counts) -> Counts:
     """ln(P/Q) per bin, drawn towards 0 where there are few samples."""
     share = np.log((first + 0.5) / (first.sum() + 1)) - np.log((second + 0.5) / (second.sum() + 1))
-    return share * (1 - np.exp(-(first + second) / 2))
+    return np.asarray(share * (1 - np.exp(-(first + second) / 2)))
 
 
 def _runs(bins: Bins, inside: NDArray[np.bool_]) -> list[tuple[float, float]]:

@@ -22,9 +22,7 @@ class Trial:
     def judge(self, claim: Claim) -> Finding:
         """What it proves; false with probability at most `risk`, half of it for each of the two bounds."""
         half = self.risk / 2
-        return claim.judge(
-            success_lower(*self.first, risk=half), success_upper(*self.second, risk=half)
-        )
+        return claim.judge(success_lower(*self.first, risk=half), success_upper(*self.second, risk=half))
 
     def promise(self, claim: Claim) -> float:
         """About what `judge` will find, from Wilson's bounds: decides which trial is worth certifying."""

@@ -1,12 +1,13 @@
 """Ways of looking at an output: each turns outcomes into one column, in which events are then sought.
 
-None of them knows which mechanism it looks at. A number is seen as itself and by its grain (how fine, which last
-bits, which fraction); a row also by its sums, differences, order and ties; everything else by equality.
+None of them knows which mechanism it looks at. A number is seen as itself and by its grain (how fine, which
+last bits, which fraction); a row also by its sums, differences, order and ties; everything else by
+equality.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -88,7 +89,9 @@ def lowest_bit(column: Column) -> Column:
     """
     if column.dtype.kind == "i":
         low = column & -column
-        return np.where(low == 0, NOTHING, np.log2(np.abs(low.astype(np.float64)) + (low == 0))).astype(np.int64)
+        return np.where(low == 0, NOTHING, np.log2(np.abs(low.astype(np.float64)) + (low == 0))).astype(
+            np.int64
+        )
     finite = np.isfinite(column) & (column != 0)
     mantissa, exponent = np.frexp(np.where(finite, column, 1.0))
     whole = np.ldexp(mantissa, 53).astype(np.int64)
@@ -112,7 +115,9 @@ def _row_features(names: list[str]) -> Iterator[Feature]:
     """A row seen as a whole: sums, order, ties, counts, and differences of its positions."""
     yield Feature("the sum of the row", lambda o: rows_of(o, names).sum(axis=1))
     yield Feature("the alternating sum of the row", lambda o: rows_of(o, names) @ _signs(len(names)))
-    yield Feature("the second half's sum minus the first's", lambda o: rows_of(o, names) @ _halves(len(names)))
+    yield Feature(
+        "the second half's sum minus the first's", lambda o: rows_of(o, names) @ _halves(len(names))
+    )
     yield Feature("the largest of the row", lambda o: rows_of(o, names).max(axis=1))
     yield Feature("the smallest of the row", lambda o: rows_of(o, names).min(axis=1))
     yield Feature("the range of the row", lambda o: np.ptp(rows_of(o, names), axis=1))
@@ -124,10 +129,11 @@ def _row_features(names: list[str]) -> Iterator[Feature]:
     yield Feature("where the row is first missing", lambda o: np.isnan(rows_of(o, names)).argmax(axis=1))
     yield Feature("the order of the row", lambda o: _order(rows_of(o, names)))
     for first, second in _pairs(names):
-        yield Feature(
-            f"{second} - {first}",
-            lambda o, first=first, second=second: _subtract(o.number(second), o.number(first)),  # type: ignore[misc]
-        )
+        yield _difference_feature(first, second)
+
+
+def _difference_feature(first: str, second: str) -> Feature:
+    return Feature(f"{second} - {first}", lambda o: _subtract(o.number(second), o.number(first)))
 
 
 def rows_of(outcomes: Outcomes, names: list[str]) -> Column:
@@ -148,7 +154,7 @@ def _halves(width: int) -> Column:
 
 
 def _ties(rows: Column) -> Column:
-    return np.count_nonzero(rows[:, 1:] == rows[:, :-1], axis=1)
+    return np.asarray(np.count_nonzero(rows[:, 1:] == rows[:, :-1], axis=1))
 
 
 def _order(rows: Column) -> Codes:
@@ -163,7 +169,7 @@ def _order(rows: Column) -> Codes:
 def _pairs(names: list[str]) -> list[tuple[str, str]]:
     if len(names) <= MOST_PAIRED:
         return list(combinations(names, 2))
-    near = list(zip(names, names[1:], strict=False))[: MOST_COLUMNS // 2]
+    near = list(pairwise(names))[: MOST_COLUMNS // 2]
     return [*near, (names[0], names[-1])]
 
 

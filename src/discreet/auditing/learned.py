@@ -1,8 +1,8 @@
 """Learned ways of looking: scores that weigh all positions of a row together.
 
 A sum of log-ratios of single columns is the exact likelihood ratio where positions are independent. A linear
-combination finds noise that positions share. Boosted trees find interactions. All are fitted on training samples and
-then treated as a feature like any other: being wrong costs them power, never soundness.
+combination finds noise that positions share. Boosted trees find interactions. All are fitted on training
+samples and then treated as a feature like any other: being wrong costs them power, never soundness.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,9 @@ def discriminant(features: Sequence[Feature], first: Outcomes, second: Outcomes)
 
 def _matrix(features: Sequence[Feature], outcomes: Outcomes) -> Column:
     """Columns as float64, what is not finite set to 0 and the extreme cut off."""
-    columns = [np.nan_to_num(feature(outcomes).astype(np.float64), posinf=0, neginf=0) for feature in features]
+    columns = [
+        np.nan_to_num(feature(outcomes).astype(np.float64), posinf=0, neginf=0) for feature in features
+    ]
     return np.clip(np.stack(columns, axis=1), -1e100, 1e100)
 
 
@@ -139,10 +141,10 @@ def grow(places: Sequence[NDArray[np.int64]], gradient: Column, weight: Column) 
     root, cut = best_split(places, gradient, weight)
     side = places[root] > cut
     halves = [best_split([p[rows] for p in places], gradient[rows], weight[rows]) for rows in (~side, side)]
-    leaves = []
+    leaves: list[float] = []
     for rows, (column, at) in zip((~side, side), halves, strict=True):
-        for chosen in (rows & (places[column] <= at), rows & (places[column] > at)):
-            leaves.append(RATE * float(gradient[chosen].sum()) / (float(weight[chosen].sum()) + SHRINK))
+        sides = (rows & (places[column] <= at), rows & (places[column] > at))
+        leaves.extend(RATE * float(gradient[s].sum()) / (float(weight[s].sum()) + SHRINK) for s in sides)
     (left, left_cut), (right, right_cut) = halves
     return Tree((root, left, right), (cut, left_cut, right_cut), (leaves[0], leaves[1], leaves[2], leaves[3]))
 

@@ -1,7 +1,8 @@
 """Pairs of neighbours worth trying: worst cases found in the literature, and the edges of a declared domain.
 
-A pair that a mechanism must protect, and does not, is a violation; which pair is tried decides what is found. These are
-the patterns of Ding et al. (CCS 2018) for query answers, magnitudes that strain floating point, and all small tables.
+A pair that a mechanism must protect, and does not, is a violation; which pair is tried decides what is
+found. These are the patterns of Ding et al. (CCS 2018) for query answers, magnitudes that strain floating
+point, and all small tables.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,10 +41,13 @@ def _plain(value: Fraction) -> int | float:
 def vectors(*, dimension: int, sensitivity: int = 1, monotone: Sequence[str] = ()) -> list[Pair]:
     """Pairs of lists of counting-query answers, each answer moved by at most `sensitivity`.
 
-    One up, all up, one up and the rest down, halves crossed, a single peak moved. With `monotone=["up"]` only those
-    in which all answers move the same way.
+    One up, all up, one up and the rest down, halves crossed, a single peak moved. With `monotone=["up"]`
+    only those in which all answers move the same way.
     """
-    k, s = exact_whole(dimension, name="dimension", least=1), exact_whole(sensitivity, name="sensitivity", least=1)
+    k, s = (
+        exact_whole(dimension, name="dimension", least=1),
+        exact_whole(sensitivity, name="sensitivity", least=1),
+    )
     moves = list(_moves(k))
     if monotone:
         moves = [move for move in moves if min(move) >= 0 or max(move) <= 0]
@@ -105,7 +109,11 @@ def edges(bounds: tuple[Real, Real]) -> list[int | float]:
     lower, upper = (exact(end, name="bounds") for end in bounds)
     if lower >= upper:
         raise InvalidParameter("bounds must be (lower, upper) with lower < upper.", parameter="bounds")
-    step = Fraction(1) if lower.denominator == upper.denominator == 1 and upper - lower > 1 else (upper - lower) / 8
+    step = (
+        Fraction(1)
+        if lower.denominator == upper.denominator == 1 and upper - lower > 1
+        else (upper - lower) / 8
+    )
     found = [lower, upper, (lower + upper) / 2, lower + step, upper - step]
     if lower < 0 < upper:
         found.append(Fraction(0))

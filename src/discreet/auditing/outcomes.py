@@ -1,7 +1,8 @@
-"""Any outputs as columns: numbers where there are numbers, labels for everything that can only be equal or not.
+"""Any outputs as columns: numbers where there are numbers, labels for everything that can only be equal or
+not.
 
-A label is a 64-bit code of a canonical text, the same in every run, so that an event chosen on some samples means
-the same on others. Exceptions are outcomes like any other.
+A label is a 64-bit code of a canonical text, the same in every run, so that an event chosen on some samples
+means the same on others. Exceptions are outcomes like any other.
 """
 
 import hashlib
@@ -43,19 +44,21 @@ class Outcomes:
     def rows(self, start: int, stop: int) -> "Outcomes":
         """The outputs from `start` to `stop`."""
         window = slice(start, min(stop, self.size))
-        labels = {
-            name: Label(label.codes[window], lambda row, label=label: label.text(row + start))  # type: ignore[misc]
-            for name, label in self.labels.items()
-        }
+        labels = {name: _window(label, start, window) for name, label in self.labels.items()}
         numbers = {name: column[window] for name, column in self.numbers.items()}
         return Outcomes(window.stop - start, numbers, labels)
 
 
-def read_outcomes(*samples: Any) -> list[Outcomes]:
-    """The columns of several samples of outputs, read alike: each an array (first axis: outputs) or a list of objects.
+def _window(label: Label, start: int, window: slice) -> Label:
+    return Label(label.codes[window], lambda row: label.text(row + start))
 
-    Where all outputs have one shape they are read as arrays, fast; where any differs, all of them object by object:
-    a label must mean the same in every sample.
+
+def read_outcomes(*samples: Any) -> list[Outcomes]:
+    """The columns of several samples of outputs, read alike: each an array (first axis: outputs) or a list
+    of objects.
+
+    Where all outputs have one shape they are read as arrays, fast; where any differs, all of them object by
+    object: a label must mean the same in every sample.
 
     >>> [sorted(outcomes.numbers) for outcomes in read_outcomes([(1, "a"), (2, "b")])]
     [['output[0]', 'the length of output', 'the length of output[1]']]
@@ -68,7 +71,7 @@ def read_outcomes(*samples: Any) -> list[Outcomes]:
 
 
 def _as_regular(outputs: Any) -> tuple[Column, str] | None:
-    """An array and the shape of one output, if all are numbers of one type or rows of one length with such."""
+    """An array and the shape of one output, if all are numbers of one type, or rows of them."""
     if isinstance(outputs, np.ndarray):
         plain = outputs.dtype.kind in "biuf" and len(outputs)
         return (outputs, shape_of(outputs[0])) if plain else None
@@ -103,7 +106,7 @@ def _from_array(array: Column, shape: str) -> Outcomes:
 
 
 def _mix(flat: Column) -> Codes:
-    """One code per row: its bits, mixed (a scalar's code is unique, a row's collides with probability ~ 2^-64)."""
+    """One code per row: its bits, mixed. Scalars never collide, rows with probability about 2^-64."""
     bits = np.ascontiguousarray(flat).view(np.uint64)
     code = np.zeros(len(bits), dtype=np.uint64)
     for column in bits.T:

@@ -14,8 +14,8 @@ SURE = 1.645  # standard errors: found with probability 0.95
 class Power:
     """Violations that would have been refuted with probability 0.95 (by normal approximation).
 
-    `epsilon`: the least true loss, were it shown as openly as by randomised response. `event`: the least probability of
-    an event that is impossible on the other neighbour.
+    `epsilon`: the least true loss, were it shown as openly as by randomised response. `event`: the least
+    probability of an event that is impossible on the other neighbour.
     """
 
     epsilon: float

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from discreet.auditing.claim import Claim, Finding
 from discreet.auditing.evidence import Trial, strongest
@@ -19,8 +19,9 @@ class AuditReport:
     """What an audit proved.
 
     `lower_bound` is an ε that the target certainly has at `delta` (with the stated confidence; exactly, where
-    `method` is "exact"); the verdict is "violated" if it exceeds `claimed`. "not refuted" is not a proof of privacy: `power` says
-    what would have been found. `samples` counts outputs of each neighbour in the deciding stage.
+    `method` is "exact"); the verdict is "violated" if it exceeds `claimed`. "not refuted" is not a proof of
+    privacy: `power` says what would have been found. `samples` counts outputs of each neighbour in the
+    deciding stage.
     """
 
     lower_bound: float
@@ -50,7 +51,9 @@ class AuditReport:
             f"  epsilon >= {self.lower_bound:.6g}{at} ({sure}); claimed {self.claimed:.6g}",
             f"  witness: {self.witness}",
             f"  neighbours: {self.neighbours[0]} and {self.neighbours[1]}",
-            f"  power: {self.power}" if self.power else "  power: every event of the listed neighbours was checked",
+            f"  power: {self.power}"
+            if self.power
+            else "  power: every event of the listed neighbours was checked",
             f"  {self.samples} outputs of each neighbour, {self.seconds:.2f} s",
         ]
         return "\n".join(lines)
@@ -128,5 +131,6 @@ def _witness(trial: Trial) -> str:
     rates = [count / outputs for count, outputs in (trial.first, trial.second)]
     return (
         f"{trial.event['words']}: {trial.first[0]} of {trial.first[1]} outputs ({rates[0]:.3g}) on "
-        f"{trial.neighbours[0]}, {trial.second[0]} of {trial.second[1]} ({rates[1]:.3g}) on {trial.neighbours[1]}"
+        f"{trial.neighbours[0]}, {trial.second[0]} of {trial.second[1]} ({rates[1]:.3g}) "
+        f"on {trial.neighbours[1]}"
     )

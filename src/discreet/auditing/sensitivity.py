@@ -2,8 +2,8 @@
 
     Δf = max ‖f(D) - f(D')‖ over all neighbours D, D' of the declared domain, never over the data at hand
 
-Small domains are searched whole, which is a proof for the sizes searched; larger ones by restarts and hill climbing,
-which can only refute. The search is the same in every run.
+Small domains are searched whole, which is a proof for the sizes searched; larger ones by restarts and hill
+climbing, which can only refute. The search is the same in every run.
 """
 
 import math
@@ -26,7 +26,7 @@ ROUNDING = 1e-9  # what floating-point arithmetic of the function itself may add
 
 @dataclass(frozen=True)
 class SensitivityReport:
-    """`lower_bound` is a distance that neighbours do reach; the verdict is "violated" if it exceeds `declared`."""
+    """`lower_bound` is a distance that neighbours do reach: "violated" if it exceeds `declared`."""
 
     lower_bound: float
     declared: float
@@ -39,8 +39,8 @@ class SensitivityReport:
     def __str__(self) -> str:
         how = "all pairs" if self.exhaustive else "a search"
         return (
-            f"{self.verdict}: sensitivity {self.declared:.6g} declared, {self.lower_bound:.6g} reached between "
-            f"{self.neighbours[0]!r} and {self.neighbours[1]!r} ({how}, {self.pairs} pairs)"
+            f"{self.verdict}: sensitivity {self.declared:.6g} declared, {self.lower_bound:.6g} reached "
+            f"between {self.neighbours[0]!r} and {self.neighbours[1]!r} ({how}, {self.pairs} pairs)"
         )
 
 
@@ -53,7 +53,7 @@ class Domain:
 
     @classmethod
     def read(cls, *, values: Iterable[Any] | None, bounds: Any) -> "Domain":
-        """Exactly one of `values` and `bounds`; bounds of a number, or one pair for each number of a record."""
+        """Exactly one of `values` and `bounds` (of a number, or one pair for each number of a record)."""
         if (values is None) == (bounds is None):
             raise InvalidParameter("domain must be given by values or by bounds, exactly one of them.")
         if values is not None:
@@ -123,8 +123,9 @@ def check_sensitivity(
     """Search for neighbours that exceed a declared sensitivity.
 
     function: of a list of records, to a number or a list of numbers (scores of all candidates: norm="max").
-    sensitivity: a number; or a function of the data, as in noise scaled by the data's own maximum, of which the smaller
-    of the two neighbours' counts. A function that is undefined (raises, NaN) on one neighbour has no sensitivity.
+    sensitivity: a number; or a function of the data, as in noise scaled by the data's own maximum, of which
+    the smaller of the two neighbours' counts. A function that is undefined (raises, NaN) on one neighbour
+    has no sensitivity.
 
     >>> check_sensitivity(sum, values=[0, 7], sensitivity=1).lower_bound
     7.0
@@ -188,14 +189,16 @@ def _answer(function: Callable[[list[Any]], Any], data: list[Any]) -> Any:
 
 
 def _distance(first: Any, second: Any, norm: Norm) -> float:
-    """The norm of the difference; infinite where only one side is defined or the shapes differ, 0 where neither is."""
+    """The norm of the difference; infinite where one side alone is defined, 0 where neither is."""
     left, right = _numbers(first), _numbers(second)
     if left is None or right is None:
         return 0.0 if left is right else math.inf
     if len(left) != len(right):
         return math.inf
     gaps = [abs(a - b) for a, b in zip(left, right, strict=True)]
-    return {"l1": math.fsum, "l2": lambda g: math.hypot(*g), "max": lambda g: max(g, default=0.0)}[norm](gaps)
+    if norm == "l2":
+        return math.hypot(*gaps)
+    return math.fsum(gaps) if norm == "l1" else max(gaps, default=0.0)
 
 
 def _numbers(answer: Any) -> list[float] | None:
@@ -206,9 +209,7 @@ def _numbers(answer: Any) -> list[float] | None:
     return found if all(map(math.isfinite, found)) else None
 
 
-def _climb(
-    measure: _Measure, domain: Domain, relation: Relation, sizes: Sequence[int], tries: int
-) -> None:
+def _climb(measure: _Measure, domain: Domain, relation: Relation, sizes: Sequence[int], tries: int) -> None:
     """Random pairs, each improved by small changes for as long as that helps."""
     stream = Stream()
     while measure.pairs < tries:
