@@ -21,6 +21,7 @@ from discreet.losses import (
     PureDP as PureDP,
     RenyiDP as RenyiDP,
 )
+from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
 from discreet.numerics import Estimate as Estimate, Interval as Interval
 
 __version__: str

@@ -63,10 +63,10 @@ class Additive(ABC):
 
     @abstractmethod
     def _reach(self, confidence: Arb) -> Arb:
-        """A number of steps, at least -1, that the noise exceeds in size with probability <= 1 - confidence."""
+        """Steps that the noise exceeds in size with probability at most 1 - confidence."""
 
     def error(self, *, confidence: Real = 0.95, dimension: Real = 1) -> float:
-        """The distance from the truth within which all of `dimension` released numbers lie, at this confidence.
+        """The distance from the truth within which `dimension` released numbers all lie, at this confidence.
 
         Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
         """
@@ -85,7 +85,7 @@ class Additive(ABC):
         return (steps + rounding) * self.step
 
     def interval(self, value: Any, *, confidence: Real = 0.95) -> Any:
-        """Where the truth lies, given what was released: an Interval, for lists and arrays one for each number.
+        """Where the truth lies, given what was released: an Interval, for lists and arrays one for each.
 
         The intervals of a list or array hold all at once with this confidence.
         """

@@ -35,14 +35,14 @@ class Gaussian(Additive):
 
     noise = step · ⌊Y/step + 1/2⌋,  Y ~ N(0, sigma²)
 
-    `sensitivity` is the most (in Euclidean distance) that one unit changes the released numbers; `dimension` how
-    many of them it can change at once, which matters only for numbers that rounding moves (floats, or steps
-    above 1).
+    `sensitivity` is the most that one unit changes the released numbers, in Euclidean distance; `dimension`
+    how many of them it can change at once, which matters only where rounding moves numbers (any step but 1).
 
-    Privacy: Gaussian DP with mu = s/sigma in any dimension, because rounding the noisy value to the lattice is
-    post-processing (Dong, Roth and Su 2022, Thm 2.7); s counts the sensitivity after the values were rounded
+    Privacy: Gaussian DP with mu = s/sigma in any dimension, because rounding the noisy value to the lattice
+    is post-processing (Dong, Roth and Su 2022); s counts the sensitivity after the values were rounded
     (docs/theory/lattice.md). "analytic" takes the least sigma for (epsilon, delta) (Balle and Wang 2018,
-    Thm 8), "classic" sigma = √(2 ln(1.25/delta)) · s/epsilon (Dwork and Roth 2014, Thm A.1), for epsilon < 1.
+    Thm 8), "classic" sigma = √(2 ln(1.25/delta)) · s/epsilon, for epsilon < 1 (Dwork and Roth 2014, Thm A.1).
+    Accuracy: `error` and `interval` hold exactly for this law.
 
     >>> Gaussian(sigma=20, sensitivity=1).step
     Fraction(1, 1)
@@ -66,20 +66,20 @@ class Gaussian(Additive):
         dimension: Real = 1,
         relation: str = "add/remove",
     ) -> None:
-        if (epsilon is None) != (delta is None) or (epsilon is None) == (sigma is None):
-            raise InvalidParameter(
-                "Gaussian must have either sigma, or epsilon and delta.", parameter="sigma"
-            )
         reach = exact_positive(sensitivity, name="sensitivity")
         numbers = exact_whole(dimension, name="dimension", least=1)
-        if sigma is not None:
+        if sigma is not None and epsilon is None and delta is None:
             fixed = exact_positive(sigma, name="sigma")
             grid = choose_step(step, scale=fixed, sensitivity=reach)
-        else:
+        elif sigma is None and epsilon is not None and delta is not None:
             unit = calibrate(epsilon, delta, calibration)
             nominal = min(unit, 1 / SMALLEST_PRICE) * reach
             grid = choose_step(step, scale=nominal, sensitivity=reach)
             fixed = unit * _distance(reach, grid, numbers)
+        else:
+            raise InvalidParameter(
+                "Gaussian must have either sigma, or epsilon and delta.", parameter="sigma"
+            )
         for name, value in (("sigma", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "relation", check_relation(relation))
@@ -116,7 +116,7 @@ class Gaussian(Additive):
 
     def _reach(self, confidence: Arb) -> Arb:
         # Pr[|noise| > a] = erfc((a + 1/2) / (√2 · spread))
-        return ball(2).sqrt() * ball(self._spread) * confidence.erfinv() - Fraction(1, 2)
+        return ball(2).sqrt() * ball(self._spread) * confidence.erfinv() - ball(Fraction(1, 2))
 
 
 def _distance(sensitivity: Fraction, step: Fraction, dimension: int) -> Fraction:

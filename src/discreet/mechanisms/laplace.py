@@ -31,10 +31,10 @@ class Laplace(Additive):
     Pr[noise = k · step] = (1-q)/(1+q) · q^|k|,  q = exp(-step/scale)
 
     `sensitivity` is the most that one unit changes the released numbers, added up; `dimension` how many of
-    them it can change at once, which matters only for numbers that rounding moves (floats, or steps above 1).
+    them it can change at once, which matters only where rounding moves numbers (any step but 1).
 
-    Privacy: epsilon = s · step/scale with s = ⌈sensitivity/step⌉ + dimension - 1 steps after rounding, and the
-    exact curve of that law (Ghosh, Roughgarden and Sundararajan 2009; docs/theory/lattice.md).
+    Privacy: epsilon = s · step/scale with s = ⌈sensitivity/step⌉ + dimension - 1 steps after rounding, and
+    the exact curve of that law (Ghosh, Roughgarden and Sundararajan 2009; docs/theory/lattice.md).
     Accuracy: `error` and `interval` hold exactly for this law.
 
     >>> Laplace(epsilon=0.5, sensitivity=1).scale
@@ -57,17 +57,17 @@ class Laplace(Additive):
         dimension: Real = 1,
         relation: str = "add/remove",
     ) -> None:
-        if (epsilon is None) == (scale is None):
-            raise InvalidParameter("Laplace must have exactly one of epsilon and scale.", parameter="epsilon")
         reach = exact_positive(sensitivity, name="sensitivity")
         numbers = exact_whole(dimension, name="dimension", least=1)
-        if scale is not None:
+        if scale is not None and epsilon is None:
             fixed = exact_positive(scale, name="scale")
             grid = choose_step(step, scale=fixed, sensitivity=reach)
-        else:
+        elif epsilon is not None and scale is None:
             price = exact_epsilon(epsilon)
             grid = choose_step(step, scale=reach / max(price, SMALLEST_PRICE), sensitivity=reach)
             fixed = _steps(reach, grid, numbers) * grid / price
+        else:
+            raise InvalidParameter("Laplace must have exactly one of epsilon and scale.", parameter="epsilon")
         for name, value in (("scale", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "relation", check_relation(relation))

@@ -1,7 +1,7 @@
 """Values on a lattice of public step, in exact whole numbers of steps, and back.
 
-A value x becomes ⌊x/step + 1/2⌋ steps. A float is data here: it stands for its binary value. Rounding can move
-two values apart, so the sensitivity is counted after it (docs/theory/lattice.md).
+A value x becomes ⌊x/step + 1/2⌋ steps. A float is data here: it stands for its binary value. Rounding can
+move two values apart, so the sensitivity is counted after it (docs/theory/lattice.md).
 """
 
 import math
@@ -21,6 +21,7 @@ Draw: TypeAlias = Callable[[int | None], Any]  # None: one exact int; n: an arra
 
 FINENESS = 1 << 20  # steps in one scale, where data are not whole
 SMALLEST_PRICE = Fraction(1, 1 << 10)  # cheaper releases keep this price's step: 2^10 steps in a sensitivity
+_CHUNK = 1 << 14  # values at a time: they stay in cache
 _SAFE = 1 << 62  # two whole numbers below it add up within int64
 
 
@@ -127,14 +128,21 @@ class Lattice:
         if not np.isfinite(values).all():
             raise InvalidParameter("value must be finite.", parameter="value")
         noise = draw(values.size)
-        with np.errstate(over="ignore"):  # what overflows is redone exactly
-            scaled = np.ldexp(values, -self.exponent)  # exact: the step is below 1
-        if noise.dtype == object or max(_largest(scaled), _largest(noise)) >= _SAFE:
+        room = math.ldexp(_SAFE, self.exponent) if self.exponent > -1000 else 0.0
+        if noise.dtype == object or _largest(values) >= room or _largest(noise) >= _SAFE:
             return np.array(self._add_each(values.tolist(), noise), dtype=np.float64)
-        steps = np.floor(scaled)
-        # A fraction that is rounded is far from 1/2: this is ⌊x + 1/2⌋ without the rounding error of x + 1/2.
-        steps += scaled - steps >= 0.5
-        return np.ldexp((steps.astype(np.int64) + noise).astype(np.float64), self.exponent)
+        for start in range(0, values.size, _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            noise[chunk] += self._round_floats(values[chunk])
+            np.multiply(noise[chunk], 2.0**self.exponent, out=values[chunk])
+        return values
+
+    def _round_floats(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """⌊value/step + 1/2⌋ for values of less than 2^62 steps, whose product with 1/step is exact."""
+        scaled = values * 2.0**-self.exponent
+        below = np.floor(scaled)
+        # A fraction that is rounded is far from 1/2: no error like that of ⌊x + 1/2⌋ in floating point.
+        return below.astype(np.int64) + (scaled - below >= 0.5)
 
     def _add_whole(self, values: NDArray[Any], draw: Draw) -> NDArray[Any]:
         noise = draw(values.size)

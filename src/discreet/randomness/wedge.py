@@ -25,7 +25,7 @@ _MARGIN = 2.0**-38  # relative to g₁; the proved error is below 2^-39
 
 @dataclass
 class Point:
-    """A point under the bound: its part and cell, and what is known of its place in the cell and its height."""
+    """A point under the bound: its part and cell, what is known of its place in the cell, its height."""
 
     part: Part
     cell: int
