@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.auditing.bounds import normal_quantile, wilson
-from discreet.auditing.claim import Claim
+from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Counts, Event, Score, Training, choose_events, put_in_words
-from discreet.auditing.evidence import Trial
+from discreet.auditing.evidence import Trial, show
 from discreet.auditing.features import list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
@@ -21,9 +21,9 @@ PART = 0.15  # of the outputs, twice: to shape events and to cut them; the rest 
 MOST_TRAINING = 60_000
 MOST_CELLS = 400_000  # numbers in one training part
 EVENTS_PER_DIRECTION = 3
+PLAIN_ENOUGH = 1.0  # twice the claim proved by an event that people can read: nothing need be learned
 PAIRS_KEPT = 4  # of many pairs, those that go on to a larger stage
 SINGLES = 1000  # outputs drawn one by one from a target that raises
-SHOWN = 120  # characters of a neighbour in a report
 
 
 class Target(Protocol):
@@ -113,9 +113,7 @@ def _most_promising(
     )
     plain = list_features(*training.shape)
     events = [event for feature in plain for event in choose_events(feature, training, scores)]
-    if max(event.promise for event in events) < max(
-        1.0, claim.points[-1][0]
-    ):  # else people can read it as it is
+    if max(event.promise for event in events) < PLAIN_ENOUGH:
         learned = learn_features(plain, *training.shape)
         events.extend(event for feature in learned for event in choose_events(feature, training, scores))
     for favours in (0, 1):
@@ -142,7 +140,8 @@ def _score(claim: Claim, *, cut: tuple[int, int], sizes: tuple[int, int], risk: 
         lower = wilson(p * sizes[0], sizes[0], z=-z) - deltas
         upper = np.maximum(wilson(q * sizes[1], sizes[1], z=z), 1e-300)
         proved = np.where(lower > 0, np.log(np.maximum(lower, 1e-300) / upper), -np.inf)
-        return np.asarray((proved - epsilons).max(axis=0))
+        strength = np.where(proved > 0, (proved - epsilons) / (epsilons + TRIFLE), proved - 1)
+        return np.asarray(strength.max(axis=0))
 
     return score
 
@@ -165,9 +164,3 @@ def _draw_one(target: Target, data: Any) -> Any:
         return next(iter(target(data, 1)))
     except Exception as raised:  # noqa: BLE001  an attacker sees any exception of the audited code
         return raised
-
-
-def show(data: Any) -> str:
-    """A neighbour in a few words; audits run on made-up data, so its values may be shown."""
-    text = " ".join(repr(data).split())
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -18,6 +18,7 @@ from discreet.numerics import Arb, ball, round_down, round_up, working_precision
 BITS = 160
 GRID = 1 << 112  # the bounds are multiples of 1/GRID: short to print, far finer than any sample can tell
 MOST_STEPS = 60
+NEGLIGIBLE_TERM = 2.0**-70
 NEGLIGIBLE_STEP = 2.0**-27  # Newton squares it: what is left is below the precision of a float
 
 
@@ -78,16 +79,15 @@ def log_ratio_upper(above: Fraction, below: Fraction) -> float:
 
 
 def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
-    """The largest y found with I_y(a, b) ≤ risk, proved; I is the regularised incomplete beta function, a,
-    b ≥ 1.
+    """The largest y found with I(y) = Pr[Bin(a + b - 1, y) ≥ a] ≤ risk, proved; a, b ≥ 1.
 
-    ln I is concave in ln y, because the density of ln Beta(a, b) is log-concave. So a Newton step from
-    anywhere lands at or below the root, and the later ones climb towards it without passing it.
+    I is the distribution function of Beta(a, b), and ln I is concave in ln y, because the density of ln Beta is
+    log-concave. So a Newton step from anywhere lands at or below the root, and the later ones climb to it.
     """
     with working_precision(BITS):
         y, target = arb(_first_guess(a, b, risk)), ball(risk).log()
         for _ in range(MOST_STEPS):
-            mass = y.beta_lower(a, b, 1)
+            mass = _at_least(y, a, b)
             step = ((target - mass.log()) * mass / (y * _density(y, a, b))).mid()
             y = (y * step.exp()).mid()
             if abs(step) < NEGLIGIBLE_STEP * (1 - y):
@@ -97,10 +97,27 @@ def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
 
 def _step_down_until_proved(grains: int, a: int, b: int, risk: Fraction) -> Fraction:
     slack = 1
-    while grains > 0 and not (arb(grains) / GRID).beta_lower(a, b, 1) <= ball(risk):
+    while grains > 0 and not _at_least(arb(grains) / GRID, a, b) <= ball(risk):
         grains -= slack
         slack *= 4
     return Fraction(max(grains, 0), GRID)
+
+
+def _at_least(y: Arb, a: int, b: int) -> Arb:
+    """Pr[Bin(n, y) ≥ a] for n = a + b - 1: terms from a on, relative to the first, until they no longer matter.
+
+    The ratio of successive terms falls, so once it is r < 1 what is left is at most term · r/(1 - r).
+    """
+    n, odds = a + b - 1, y / (1 - y)
+    term = total = ratio = arb(1)
+    for j in range(a, n):
+        ratio = odds * (n - j) / (j + 1)
+        term *= ratio
+        total += term
+        if j % 16 == 0 and ratio < 1 and term < NEGLIGIBLE_TERM * total:
+            total += (term * ratio / (1 - ratio)).union(arb(0))
+            break
+    return y * _density(y, a, b) / a * total
 
 
 def _density(y: Arb, a: int, b: int) -> Arb:

@@ -11,9 +11,9 @@ from discreet.errors import InvalidParameter
 from discreet.numerics import exact, exact_delta, round_up
 
 # A curve is tested at these δ; a proof at any one of them refutes it. Dense where samples can reach.
-PARTS_PER_BILLION = (0, 1, 100, 10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 2 * 10**7, 5 * 10**7)
-TENTHS = (1, 2, 3, 4, 5, 7)
-DELTAS = (*(Fraction(n, 10**9) for n in PARTS_PER_BILLION), *(Fraction(n, 10) for n in TENTHS))
+SMALL = (0, 1, 100, 10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 2 * 10**7)  # parts per billion
+DELTAS = (*(Fraction(n, 10**9) for n in SMALL), *(Fraction(n, 20) for n in range(1, 20)))
+TRIFLE = 0.05
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,11 @@ class Finding:
     def excess(self) -> float:
         """By how much the proved ε exceeds the claimed one: positive means violated."""
         return self.lower_bound - self.claimed
+
+    @property
+    def strength(self) -> float:
+        """The excess against what is claimed: comparable between points, also where ε is next to nothing."""
+        return self.excess / (self.claimed + TRIFLE) if self.lower_bound > 0 else -1.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Claim:
             Finding(log_ratio_lower(first - delta, second), float(delta), epsilon)
             for epsilon, delta in self.points
         ]
-        return max(findings, key=lambda finding: finding.excess)
+        return max(findings, key=lambda finding: finding.strength)
 
     def to_json(self) -> dict[str, Any]:
         """The points, δ as exact text."""

@@ -21,6 +21,7 @@ Score: TypeAlias = Callable[[Counts, Counts], Counts]  # counts in both arms -> 
 FINE, COARSE = 256, 12
 MOST_ATOMS = 512
 LEAST_OF_AN_ATOM = 3
+COMPLEXITY = 0.01  # how much stronger a fine event must be to be preferred to a coarse one
 TAILS = (1e-4, 3e-4, 1e-3, 3e-3)
 
 
@@ -78,6 +79,7 @@ class Event:
     feature: Feature
     bins: Bins
     inside: NDArray[np.bool_]
+    seen: NDArray[np.bool_]  # bins with any training sample: the others are outside, and not worth a word
     favours: int  # 0: more likely on the first neighbour, 1: on the second
     promise: float  # what it proved, about, on the training samples
     words: str = ""
@@ -115,13 +117,15 @@ def choose_events(feature: Feature, training: Training, scores: tuple[Score, Sco
         bins = partition(pooled, fineness=fineness)
         ratio = _log_ratio(bins.count(first), bins.count(second))
         counts = [bins.count(feature(part)) for part in training.cut]
+        seen = (bins.count(pooled) > 0) | (counts[0] + counts[1] > 0)
+        handicap = feature.handicap + (COMPLEXITY if fineness == FINE else 0)
         for favours in (0, 1):
             order = np.argsort(ratio if favours else -ratio, kind="stable")
             proved = scores[favours](np.cumsum(counts[favours][order]), np.cumsum(counts[1 - favours][order]))
             best = int(np.argmax(proved))
             inside = np.zeros(len(bins), dtype=np.bool_)
             inside[order[: best + 1]] = True
-            yield Event(feature, bins, inside, favours, float(proved[best]) - feature.handicap)
+            yield Event(feature, bins, inside & seen, seen, favours, float(proved[best]) - handicap)
         if not bins.edges.size:
             return  # labels look the same at any fineness
 
@@ -145,7 +149,7 @@ def _runs(bins: Bins, inside: NDArray[np.bool_]) -> list[tuple[float, float]]:
 def put_in_words(event: Event, training: Training) -> Event:
     """The event with its description; labels are spelled out from the training outcomes."""
     feature, bins, inside = event.feature, event.bins, event.inside
-    threshold = _threshold(bins, inside)
+    threshold = _threshold(bins, inside, event.seen)
     if threshold:
         return replace(event, words=f"{feature.words} {threshold}")
     atoms = bins.atoms[np.flatnonzero(inside[: len(bins.atoms)])]
@@ -163,13 +167,14 @@ def put_in_words(event: Event, training: Training) -> Event:
     return replace(event, words=f"{feature.words} {' or '.join(parts) or 'is anything'}")
 
 
-def _threshold(bins: Bins, inside: NDArray[np.bool_]) -> str | None:
-    """In words, if the event is one side of one number."""
+def _threshold(bins: Bins, inside: NDArray[np.bool_], seen: NDArray[np.bool_]) -> str | None:
+    """In words, if the event is one side of one number among the values seen."""
     if not bins.edges.size or inside[-1]:
         return None
     positions = np.concatenate((bins.atoms, [-np.inf], bins.edges))
     order = np.argsort(positions, kind="stable")
-    chosen = inside[:-1][order]
+    order = order[seen[:-1][order]]
+    chosen = inside[order]
     changes = np.flatnonzero(np.diff(chosen.astype(np.int8)))
     if len(changes) != 1:
         return None

@@ -8,6 +8,8 @@ from typing import Any, Self
 from discreet.auditing.bounds import normal_quantile, success_lower, success_upper, wilson
 from discreet.auditing.claim import Claim, Finding
 
+SHOWN = 120  # characters of a neighbour in a report
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -29,7 +31,7 @@ class Trial:
         z = normal_quantile(self.risk / 2)
         lower = wilson(*self.first, z=-z)
         upper = wilson(*self.second, z=z)
-        return claim.judge(Fraction(max(lower, 0.0)), Fraction(max(upper, 1e-300))).excess
+        return claim.judge(Fraction(max(lower, 0.0)), Fraction(max(upper, 1e-300))).strength
 
     def to_json(self) -> dict[str, Any]:
         """Counts as whole numbers, the risk as exact text."""
@@ -57,3 +59,9 @@ class Trial:
 def strongest(trials: Sequence[Trial], claim: Claim) -> Trial:
     """The trial that seems to prove most. All of them paid for the choice: their risks add up."""
     return max(trials, key=lambda trial: trial.promise(claim))
+
+
+def show(data: Any) -> str:
+    """A neighbour in a few words; audits run on made-up data, so its values may be shown."""
+    text = " ".join(repr(data).split())
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -2,8 +2,8 @@
 
     δ(ε) = Σ_y (P(y) - e^ε Q(y))₊;  at δ = 0, ε = max_y ln(P(y)/Q(y))
 
-Probabilities are Arb balls that hold the true values. Outcomes that were merged (the tails of a lattice) only lower
-the loss, so what is proved here is always a true lower bound, and without merging it is the loss itself.
+Probabilities are Arb balls that hold the true values. Outcomes that were merged (the tails of a lattice) only
+lower the loss: what is proved here is always a true lower bound, and without merging it is the loss itself.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -25,11 +25,11 @@ STEPS = 60
 
 @dataclass(frozen=True)
 class Verification:
-    """The strongest finding over a set of pairs, and the pair and outcome that show it."""
+    """The strongest finding over a set of pairs; the pair and the outcomes that show it, with their mass."""
 
     finding: Finding
     pair: tuple[Any, Any]
-    outcome: Hashable
+    outcomes: tuple[Hashable, ...]
     probabilities: tuple[float, float]
 
 
@@ -41,7 +41,7 @@ def verify(law: Callable[[Any], Law], pairs: Sequence[tuple[Any, Any]], claim: C
             left, right = law(first), law(second)
             found.append(_judge(left, right, (first, second), claim))
             found.append(_judge(right, left, (second, first), claim))
-    return max(found, key=lambda verification: verification.finding.excess)
+    return max(found, key=lambda verification: verification.finding.strength)
 
 
 def _judge(first: Law, second: Law, pair: tuple[Any, Any], claim: Claim) -> Verification:
@@ -50,11 +50,25 @@ def _judge(first: Law, second: Law, pair: tuple[Any, Any], claim: Claim) -> Veri
     p = [first.get(outcome, zero) for outcome in outcomes]
     q = [second.get(outcome, zero) for outcome in outcomes]
     shares = np.array([[float(x.mid()) for x in law] for law in (p, q)])
-    epsilon, delta = max(claim.points, key=lambda point: _about(shares, float(point[1])) - point[0])
+    epsilon, delta = max(
+        claim.points, key=lambda point: Finding(_about(shares, float(point[1])), 0.0, point[0]).strength
+    )
     finding = Finding(epsilon_at(p, q, delta), float(delta), epsilon)
+    inside = _telling(shares, finding)
+    masses = shares[:, inside].sum(axis=1)
+    return Verification(
+        finding, pair, tuple(outcomes[i] for i in inside), (float(masses[0]), float(masses[1]))
+    )
+
+
+def _telling(shares: NDArray[np.float64], finding: Finding) -> NDArray[np.int64]:
+    """The outcomes that make up the loss: at δ = 0 the likeliest of the worst, else all that exceed e^ε."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        worst = int(np.nanargmax(np.log(shares[0] / shares[1])))
-    return Verification(finding, pair, outcomes[worst], (shares[0][worst], shares[1][worst]))
+        ratio = np.nan_to_num(np.log(shares[0] / shares[1]), nan=-np.inf)
+    if finding.delta:
+        return np.flatnonzero(ratio > finding.lower_bound)
+    worst = np.flatnonzero(ratio >= ratio.max() - 1e-9)
+    return worst[[int(np.argmax(shares[0][worst]))]]
 
 
 def _about(shares: NDArray[np.float64], delta: float) -> float:

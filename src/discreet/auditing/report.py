@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Self, TypeAlias
 
 from discreet.auditing.claim import Claim, Finding
-from discreet.auditing.evidence import Trial, strongest
+from discreet.auditing.evidence import Trial, show, strongest
+from discreet.auditing.exact import Verification
 from discreet.auditing.power import Power, estimate_power
 
 Verdict: TypeAlias = Literal["violated", "not refuted"]
@@ -34,9 +35,9 @@ class AuditReport:
     confidence: float
     neighbours: tuple[str, str]
     samples: int
-    seconds: float
     power: Power | None
     trials: tuple[Trial, ...]
+    seconds: float = 0.0
 
     @property
     def violated(self) -> bool:
@@ -87,18 +88,38 @@ class AuditReport:
         saved = json.loads(text)
         trials = [Trial.from_json(trial) for trial in saved["trials"]]
         risk = sum((trial.risk for trial in trials), Fraction(0))
-        return cls.of_trials(
-            trials,
-            Claim.from_json(saved["claim"]),
-            confidence=float(1 - risk),
-            samples=saved["samples"],
-            seconds=saved["seconds"],
-        )
+        claim = Claim.from_json(saved["claim"])
+        report = cls.of_trials(trials, claim, confidence=float(1 - risk), samples=saved["samples"])
+        return replace(report, seconds=saved["seconds"])
 
     @classmethod
-    def of_trials(
-        cls, trials: Sequence[Trial], claim: Claim, *, confidence: float, samples: int, seconds: float
-    ) -> Self:
+    def of_verification(cls, verification: Verification, claim: Claim) -> Self:
+        """The report of an exact check."""
+        finding, (first, second) = verification.finding, (show(data) for data in verification.pair)
+        p, q = verification.probabilities
+        named = ", ".join(str(outcome) for outcome in verification.outcomes[:3])
+        more = f" and {len(verification.outcomes) - 3} more" if len(verification.outcomes) > 3 else ""
+        return cls(
+            lower_bound=finding.lower_bound,
+            verdict=verdict_of(finding),
+            witness=f"the output is {named}{more}: probability {p:.6g} on {first}, {q:.6g} on {second}",
+            delta=finding.delta,
+            claimed=finding.claimed,
+            claim=claim,
+            method="exact",
+            confidence=1.0,
+            neighbours=(first, second),
+            samples=0,
+            power=None,
+            trials=(),
+        )
+
+    def also(self, sampled: "AuditReport") -> "AuditReport":
+        """An exact report with the samples that agree with it."""
+        return replace(self, samples=sampled.samples, power=sampled.power, trials=sampled.trials)
+
+    @classmethod
+    def of_trials(cls, trials: Sequence[Trial], claim: Claim, *, confidence: float, samples: int) -> Self:
         """The report that counts lead to."""
         best = strongest(trials, claim)
         finding = best.judge(claim)
@@ -114,7 +135,6 @@ class AuditReport:
             confidence=confidence,
             neighbours=best.neighbours,
             samples=samples,
-            seconds=seconds,
             power=estimate_power(
                 outputs=outputs, risk=best.risk, epsilon=finding.claimed, delta=finding.delta
             ),
