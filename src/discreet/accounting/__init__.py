@@ -2,7 +2,7 @@
 
 from discreet.accounting.account import Account, exceeded, read_rule, rule_for
 from discreet.accounting.bounds import Notion, covers
-from discreet.accounting.rule import Budget, Rule, describe, notion_json
+from discreet.accounting.rule import Budget, Rule, check_charge, describe, notion_json
 from discreet.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Notion",
     "Rule",
     "Total",
+    "check_charge",
     "covers",
     "decimal_text",
     "describe",

@@ -13,28 +13,32 @@ from discreet.errors import BudgetExceeded, InvalidParameter
 from discreet.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP
 
 # The rule of each notion, and the rules that `filter` may name instead.
-DEFAULT: dict[type[Notion], type[Rule]] = {
+DEFAULT: dict[type[Notion], type[Rule[Any]]] = {
     PureDP: Basic,
     ApproxDP: Basic,
     ZCDP: Concentrated,
     RenyiDP: OneOrder,
     GDP: GaussianSquares,
 }
-FILTERS: dict[str, type[Rule]] = {"advanced": Advanced}
-RULES: dict[str, type[Rule]] = {rule.name: rule for rule in (*DEFAULT.values(), *FILTERS.values())}
+FILTERS: dict[str, type[Rule[Any]]] = {"advanced": Advanced}
+RULES: dict[str, type[Rule[Any]]] = {rule.name: rule for rule in (*DEFAULT.values(), *FILTERS.values())}
 
 
-def rule_for(budget: Budget, *, filter: str | None = None, relation: str | None = None) -> Rule:  # noqa: A002  the policy's own word
+def rule_for(budget: Budget, *, filter: str | None = None, relation: str | None = None) -> Rule[Any]:  # noqa: A002  the policy's own word
     """The rule that a budget is spent by; fixed once chosen."""
     if type(budget) not in DEFAULT:
         raise InvalidParameter(f"a budget must be one of {', '.join(NOTIONS)}, got {type(budget).__name__}.")
     if filter is not None and filter not in FILTERS:
-        raise InvalidParameter(f"filter must be one of {', '.join(FILTERS)}, got {filter!r}.", parameter="filter")
+        raise InvalidParameter(
+            f"filter must be one of {', '.join(FILTERS)}, got {filter!r}.", parameter="filter"
+        )
     kind = DEFAULT[type(budget)] if filter is None else FILTERS[filter]
-    return read_rule({"rule": kind.name, "budget": {**notion_json(budget), "relation": relation or budget.relation}})
+    return read_rule(
+        {"rule": kind.name, "budget": {**notion_json(budget), "relation": relation or budget.relation}}
+    )
 
 
-def read_rule(facts: dict[str, Any]) -> Rule:
+def read_rule(facts: dict[str, Any]) -> Rule[Any]:
     """The rule that `Rule.to_json` wrote; one object for equal facts, so that its limit is computed once."""
     if facts.get("rule") not in RULES:
         raise InvalidParameter(f"a stored rule must be one of {', '.join(RULES)}.")
@@ -42,11 +46,11 @@ def read_rule(facts: dict[str, Any]) -> Rule:
 
 
 @lru_cache(maxsize=1024)
-def _rule(name: str, budget: Budget) -> Rule:
+def _rule(name: str, budget: Budget) -> Rule[Any]:
     return RULES[name](budget)
 
 
-def exceeded(rule: Rule, total: Total, *, account: str = "its account") -> BudgetExceeded:
+def exceeded(rule: Rule[Any], total: Total, *, account: str = "its account") -> BudgetExceeded:
     """The error of a charge that does not fit."""
     left, budget = describe(rule.remaining(total)), describe(rule.budget)
     return BudgetExceeded(
@@ -56,16 +60,15 @@ def exceeded(rule: Rule, total: Total, *, account: str = "its account") -> Budge
 
 
 class Account:
-    """A budget that is charged before each release, in memory; the ledger's accounts follow the same rules on disk.
+    """A budget that is charged before each release, in memory; the ledger's accounts do the same on disk.
 
     Constant time and a few integers, however many charges.
 
     >>> account = Account(PureDP(0.3))
     >>> account.charge(PureDP(0.1)); account.charge(PureDP(0.2)); account.remaining.epsilon
     Fraction(0, 1)
-    >>> account.charge(PureDP(0.1))
-    Traceback (most recent call last):
-    discreet.errors.BudgetExceeded: a charge must fit its account: epsilon 0 is left of epsilon 0.3. Ask for less, or the owner for more.
+    >>> account.fits(PureDP(0.1))
+    False
     """
 
     def __init__(self, budget: Budget, *, filter: str | None = None) -> None:  # noqa: A002  the policy's own word
@@ -87,9 +90,11 @@ class Account:
     @property
     def remaining(self) -> Budget:
         """The largest single charge that still fits, as a value of the budget's own class."""
-        return self.rule.remaining(self.total)
+        left: Budget = self.rule.remaining(self.total)
+        return left
 
     @property
     def spent(self) -> Budget:
         """The promise that all charges so far keep together."""
-        return self.rule.spent(self.total)
+        kept: Budget = self.rule.spent(self.total)
+        return kept

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from discreet.accounting.basic import Basic
 from discreet.accounting.bounds import Notion, epsilon_at_most
-from discreet.accounting.rule import Budget, computed
+from discreet.accounting.rule import computed
 from discreet.accounting.units import ONE, Limit, Total, from_units, root_down, units_down, units_up
 from discreet.errors import InvalidParameter
 from discreet.losses import ApproxDP, PrivacyLoss, PureDP
@@ -17,13 +17,13 @@ from discreet.numerics import Arb, ball, certified_floor
 class Advanced(Basic):
     """Admit while Σ δᵢ <= δ/2, and Σ εᵢ <= ε or √(2·ln(2/δ)·Σ εᵢ²) + ½·Σ εᵢ² <= ε.
 
-    Privacy: the second rule alone is Theorem 1 of Whitehouse, Ramdas, Rogers and Wu (2023), with δ' = δ'' = δ/2; that either may
-    admit is proved in docs/theory/accounts.md.
+    Privacy: the second rule alone is the filter of Whitehouse, Ramdas, Rogers and Wu (2023), with δ' = δ'' =
+    δ/2; that either may admit is proved in docs/theory/accounts.md.
 
     >>> rule = Advanced(ApproxDP(1, 1e-6))
     >>> many = Total(*(400 * part for part in rule.cost(PureDP(0.005))))
-    >>> rule.limit.admits(many), rule.limit.admits(rule.cost(PureDP(1))), rule.limit.admits(rule.cost(PureDP(1.01)))
-    (True, True, False)
+    >>> [rule.limit.admits(total) for total in (many, rule.cost(PureDP(1)), rule.cost(PureDP(1.01)))]
+    [True, True, False]
     """
 
     name = "advanced"
@@ -58,7 +58,7 @@ class Advanced(Basic):
         epsilon = epsilon_at_most(loss)
         return None if epsilon is None else Total(units_up(epsilon), units_up(epsilon**2))
 
-    def remaining(self, total: Total) -> Budget:
+    def remaining(self, total: Total) -> ApproxDP:
         by_sum = self.limit.main - total.main
         by_squares = root_down(max(0, self.limit.square - total.square))
         delta = from_units(self.limit.delta - total.delta)
@@ -66,7 +66,7 @@ class Advanced(Basic):
             ApproxDP, self.budget.relation, epsilon=from_units(max(by_sum, by_squares, 0)), delta=delta
         )
 
-    def spent(self, total: Total) -> Budget:
+    def spent(self, total: Total) -> ApproxDP:
         """(min of both bounds, Σ δᵢ + δ'): what holds for all charges so far, were they to stop here."""
         square = from_units(total.square)
 

@@ -4,15 +4,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting.bounds import Notion, epsilon_at_most
-from discreet.accounting.rule import Budget, Rule, computed
+from discreet.accounting.rule import Rule, computed
 from discreet.accounting.units import Limit, Total, from_units, units_down, units_up
 from discreet.losses import ApproxDP, PrivacyLoss, PureDP
 
 
-class Basic(Rule):
+class Basic(Rule[PureDP | ApproxDP]):
     """Admit while Σ εᵢ <= ε and Σ δᵢ <= δ.
 
-    Privacy: holds for prices chosen adaptively too (Rogers, Roth, Ullman and Vadhan 2016, Theorem 3.6).
+    Privacy: holds for prices chosen adaptively too (Rogers, Roth, Ullman and Vadhan 2016).
 
     >>> rule = Basic(PureDP(1))
     >>> tenth = rule.cost(PureDP(0.1))
@@ -36,15 +36,15 @@ class Basic(Rule):
         epsilon = epsilon_at_most(loss)
         return None if epsilon is None else Total(units_up(epsilon))
 
-    def remaining(self, total: Total) -> Budget:
+    def remaining(self, total: Total) -> PureDP | ApproxDP:
         return self._notion(
             from_units(max(0, self.limit.main - total.main)), from_units(self.limit.delta - total.delta)
         )
 
-    def spent(self, total: Total) -> Budget:
+    def spent(self, total: Total) -> PureDP | ApproxDP:
         return self._notion(from_units(total.main), from_units(total.delta))
 
-    def _notion(self, epsilon: Fraction, delta: Fraction) -> Budget:
+    def _notion(self, epsilon: Fraction, delta: Fraction) -> PureDP | ApproxDP:
         if isinstance(self.budget, PureDP):
             return computed(PureDP, self.budget.relation, epsilon=epsilon)
         return computed(ApproxDP, self.budget.relation, epsilon=epsilon, delta=delta)

@@ -4,16 +4,16 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting.bounds import Notion, mu_squared_at_most, renyi_at_most, rho_at_most
-from discreet.accounting.rule import Budget, Rule, computed
+from discreet.accounting.rule import Rule, computed
 from discreet.accounting.units import Limit, Total, from_units, root_down, root_up, units_down, units_up
 from discreet.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP
 
 
-class Concentrated(Rule):
+class Concentrated(Rule[ZCDP]):
     """Admit while Σ ρᵢ <= ρ and Σ δᵢ <= δ.
 
-    Privacy: δ-approximate ρ-zCDP, adaptively (Whitehouse, Ramdas, Rogers and Wu 2023, Theorem 2; for δ = 0 Feldman and Zrnic
-    2021, Theorem 4.3 at every order at once).
+    Privacy: δ-approximate ρ-zCDP, adaptively (Whitehouse, Ramdas, Rogers and Wu 2023; for δ = 0
+    Feldman and Zrnic 2021, at every order at once).
 
     >>> rule = Concentrated(ZCDP(0.3))
     >>> rule.limit.admits(rule.cost(ZCDP(0.1)).plus(rule.cost(ZCDP(0.2))))
@@ -42,21 +42,21 @@ class Concentrated(Rule):
         rho = rho_at_most(loss)
         return None if rho is None else Total(units_up(rho))
 
-    def remaining(self, total: Total) -> Budget:
+    def remaining(self, total: Total) -> ZCDP:
         left = self.limit.main - total.main, self.limit.delta - total.delta
         return self._notion(*left)
 
-    def spent(self, total: Total) -> Budget:
+    def spent(self, total: Total) -> ZCDP:
         return self._notion(total.main, total.delta)
 
-    def _notion(self, rho: int, delta: int) -> Budget:
+    def _notion(self, rho: int, delta: int) -> ZCDP:
         return computed(ZCDP, self.budget.relation, rho=from_units(rho), delta=from_units(delta))
 
 
-class OneOrder(Rule):
+class OneOrder(Rule[RenyiDP]):
     """Admit while Σ εᵢ(α) <= ε(α), for one order α fixed in advance.
 
-    Privacy: (α, ε)-Rényi DP, adaptively (Feldman and Zrnic 2021, Theorem 4.3).
+    Privacy: (α, ε)-Rényi DP, adaptively (Feldman and Zrnic 2021).
 
     >>> rule = OneOrder(RenyiDP(2, 1))
     >>> rule.cost(ZCDP(0.25)) == rule.cost(RenyiDP(2, 0.5)) == rule.cost(RenyiDP(3, 0.5))
@@ -85,17 +85,17 @@ class OneOrder(Rule):
         divergence = renyi_at_most(loss, self.budget.order)
         return None if divergence is None else Total(units_up(divergence))
 
-    def remaining(self, total: Total) -> Budget:
+    def remaining(self, total: Total) -> RenyiDP:
         return self._notion(self.limit.main - total.main)
 
-    def spent(self, total: Total) -> Budget:
+    def spent(self, total: Total) -> RenyiDP:
         return self._notion(total.main)
 
-    def _notion(self, epsilon: int) -> Budget:
+    def _notion(self, epsilon: int) -> RenyiDP:
         return computed(RenyiDP, self.budget.relation, order=self.budget.order, epsilon=from_units(epsilon))
 
 
-class GaussianSquares(Rule):
+class GaussianSquares(Rule[GDP]):
     """Admit while Σ μᵢ² <= μ².
 
     Privacy: μ-Gaussian DP, adaptively (Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
@@ -124,11 +124,11 @@ class GaussianSquares(Rule):
         square = mu_squared_at_most(loss)
         return None if square is None else Total(units_up(square))
 
-    def remaining(self, total: Total) -> Budget:
+    def remaining(self, total: Total) -> GDP:
         return self._notion(from_units(root_down(self.limit.main - total.main)))
 
-    def spent(self, total: Total) -> Budget:
+    def spent(self, total: Total) -> GDP:
         return self._notion(from_units(root_up(total.main)))
 
-    def _notion(self, mu: Fraction) -> Budget:
+    def _notion(self, mu: Fraction) -> GDP:
         return computed(GDP, self.budget.relation, mu=mu)

@@ -1,7 +1,7 @@
 """The fixed decimal unit in which accounts count: 10⁻⁴⁸.
 
-Small enough for the square of the smallest price (2⁻¹²⁰) and for every delta in use; an account's total is then
-a few whole numbers, and adding up is exact.
+Small enough for the square of the smallest price (2⁻¹²⁰) and for every delta in use; an account's total is
+then a few whole numbers, and adding up is exact.
 """
 
 from decimal import Decimal, localcontext

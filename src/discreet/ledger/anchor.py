@@ -1,8 +1,8 @@
 """Anchors: somewhere else that remembers how far the chain had come.
 
-The chain alone detects accidents: whoever can write the file can also write a new chain. An anchor, kept where that hand does
-not reach, remembers the last head: a ledger that was set back to yesterday, or that grew two different ends, no longer
-contains it and is refused.
+The chain alone detects accidents: whoever can write the file can also write a new chain. An anchor, kept
+where that hand does not reach, remembers the last head: a ledger that was set back to yesterday, or that
+grew two different ends, no longer contains it and is refused.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from discreet.ledger.entry import Head
 
 
 class Anchor(Protocol):
-    """Receives each head after it is durable and before the charge is acknowledged; gives the last one back."""
+    """Gets each head once it is durable, before the charge is acknowledged; gives the last one back."""
 
     def publish(self, head: Head) -> None: ...
     def latest(self) -> Head | None: ...
@@ -50,7 +50,7 @@ class FileAnchor:
 
 
 class CommandAnchor:
-    """Two commands: one reads a head as JSON from its standard input, the other prints the last one it was given.
+    """Two commands: one reads a head as JSON from its standard input, the other prints the last one.
 
     Heads of several processes may arrive out of order: the command keeps the one with the greatest sequence.
     """
@@ -68,7 +68,9 @@ class CommandAnchor:
         try:
             done = subprocess.run(command, input=text, capture_output=True, timeout=self._timeout, check=True)
         except (OSError, subprocess.SubprocessError):
-            raise LedgerConflict("the anchor must answer, and its command failed. Nothing was acknowledged.") from None
+            raise LedgerConflict(
+                "the anchor must answer, and its command failed. Nothing was acknowledged."
+            ) from None
         return done.stdout
 
 

@@ -23,13 +23,15 @@ def append(transaction: Transaction, facts: Mapping[str, Any]) -> Entry:
 
 
 def now() -> str:
-    """The time of an entry, in UTC. Only what is written before data is read carries one: a duration would say
-    something of the data."""
+    """The time of an entry, in UTC.
+
+    Only what is written before data is read carries one: a duration would say something of the data.
+    """
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @lru_cache(maxsize=1024)
-def rule_of(terms: str) -> Rule:
+def rule_of(terms: str) -> Rule[Any]:
     """The rule of an account, from its canonical text."""
     return read_rule(json.loads(terms))
 
@@ -83,7 +85,9 @@ def take(
 
 def open_account(transaction: Transaction, name: str, terms: str) -> AccountRow:
     """Make an account, with its rule, as an entry of the chain."""
-    entry = append(transaction, {"kind": "account", "account": name, "rule": json.loads(terms), "time": now()})
+    entry = append(
+        transaction, {"kind": "account", "account": name, "rule": json.loads(terms), "time": now()}
+    )
     row = AccountRow(name, terms, rule_of(terms).limit, Total(), entry.sequence)
     transaction.open_account(row)
     return row

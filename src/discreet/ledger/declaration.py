@@ -17,7 +17,7 @@ Sharing: TypeAlias = Literal["own", "shared"]
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """A data set: its id, its budget and rule, who is protected, and the labels that answers are kept under."""
+    """A data set: its id, its budget and rule, who is protected, and the labels of its answers."""
 
     dataset: str
     rule: Mapping[str, Any]  # the account's budget and rule, as `Rule.to_json` wrote them
@@ -42,7 +42,9 @@ class Declaration:
             limit = declared[part]
             declared[part] = None if limit is None else rule_for(limit, relation=relation).to_json()
         declared["limits"] = {str(name): str(value) for name, value in sorted(declared["limits"].items())}
-        declared["schema"] = hashlib.sha256(declared["schema"].encode()).hexdigest() if declared["schema"] else ""
+        declared["schema"] = (
+            hashlib.sha256(declared["schema"].encode()).hexdigest() if declared["schema"] else ""
+        )
         rule = rule_for(budget, filter=chosen, relation=relation).to_json()
         return cls(dataset=dataset, rule=rule, **declared)
 
@@ -77,7 +79,7 @@ class Declaration:
                 )
 
     def with_labels_of(self, other: "Declaration") -> "Declaration":
-        """This declaration with the labels that an owner changes by opening: version, limits, schema, sharing."""
+        """This declaration with what an owner changes by opening: version, limits, schema, sharing."""
         return replace(
             self, version=other.version, limits=other.limits, schema=other.schema, answers=other.answers
         )

@@ -64,7 +64,12 @@ class Entry:
 
     def to_line(self) -> str:
         """The entry as one line of JSON: a reader can check the chain from such lines alone."""
-        parts = {"sequence": self.sequence, "previous": self.previous, "body": self.body, "digest": self.digest}
+        parts = {
+            "sequence": self.sequence,
+            "previous": self.previous,
+            "body": self.body,
+            "digest": self.digest,
+        }
         return json.dumps(parts, ensure_ascii=False)
 
     @classmethod
@@ -88,5 +93,6 @@ def fingerprint(facts: Mapping[str, Any]) -> str:
 
 
 def _digest(sequence: int, previous: str, body: str) -> str:
-    # Sequence and predecessor have a fixed shape and end in a line break, so no two entries share an encoding.
+    # Sequence and predecessor have a fixed shape and end in a line break, so no two entries share an
+    # encoding.
     return hashlib.sha256(f"{sequence}\n{previous}\n{body}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Looks at every unit of work: is the chain's end what the last entry says, what the seal says, what the anchors remember?"""
+"""Looks at every unit of work: does the chain's end agree with its last entry, its seal and its anchors?"""
 
 import hmac
 from collections.abc import Sequence
@@ -12,13 +12,15 @@ from discreet.ledger.store import Transaction
 class ChainGuard:
     """Checks the end of the chain in constant time; `verify` checks the rest.
 
-    Privacy: with an anchor, a ledger that was set back or forked is refused before it charges. With a key, a chain
-    written by a hand without the key is refused. With neither, only accidents are detected.
+    Privacy: with an anchor, a ledger that was set back or forked is refused before it charges. With a key,
+    a chain written by a hand without the key is refused. With neither, only accidents are detected.
     """
 
     def __init__(self, *, anchors: Sequence[Anchor] = (), key: bytes | None = None) -> None:
         if key is not None and len(key) < 16:
-            raise InvalidParameter(f"the ledger's key must have at least 16 bytes, got {len(key)}.", parameter="key")
+            raise InvalidParameter(
+                f"the ledger's key must have at least 16 bytes, got {len(key)}.", parameter="key"
+            )
         self._anchors, self._key = tuple(anchors), key
 
     def check(self, transaction: Transaction) -> None:
@@ -29,7 +31,8 @@ class ChainGuard:
             raise LedgerConflict("the ledger's last entry must match its head, and it does not. Run verify.")
         if not hmac.compare_digest(transaction.seal(), self.seal(head) if head.sequence else ""):
             raise LedgerConflict(
-                "the ledger's seal must be made with the key in use, and it is not. Use the key it was opened with."
+                "the ledger's seal must be made with the key in use, and it is not. "
+                "Use the key it was first opened with."
             )
         for anchor in self._anchors:
             self._check_anchor(transaction, anchor.latest())

@@ -46,9 +46,12 @@ def read_history(entries: Iterator[Entry], dataset: str) -> tuple[Record, ...]:
 def _record(sequence: int, facts: dict[str, Any], dataset: str) -> Record:
     record = Record(sequence, facts["kind"], facts["time"], reason=facts.get("reason"))
     if facts["kind"] == "charge":
-        record.analyst, record.question, record.version = facts["analyst"], facts["question"], facts["version"]
+        record.analyst, record.question, record.version = (
+            facts["analyst"],
+            facts["question"],
+            facts["version"],
+        )
         record.state = "charged"
         record.cost, _, record.delta = map(decimal_text, facts["costs"][dataset])
         record.total, _, record.total_delta = map(decimal_text, facts["totals"][dataset])
     return record
-

@@ -1,7 +1,7 @@
 """The ledger: charged first, drawn once, never refunded. The rules, on any store."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -25,8 +25,9 @@ PATIENCE_S = 30.0  # how long a charge waits for its turn before it fails
 class Ledger:
     """One data set's account of everything it ever answered.
 
-    Privacy: the answers that leave, all together and however chosen, keep the budget under the account's rule
-    (docs/theory/accounts.md), if each is released only after `charge` and what is released is what `answer` stored.
+    Privacy: the answers that leave, all together and however chosen, keep the budget under the account's
+    rule (docs/theory/accounts.md), if each is released only after `charge` and what is released is what
+    `answer` stored.
     """
 
     def __init__(self, store: Store, declaration: Declaration, *, other_people: str | None = None) -> None:
@@ -56,7 +57,7 @@ class Ledger:
         key: bytes | None = None,
         patience: float = PATIENCE_S,
     ) -> Self:
-        """Open the ledger at `path` for one data set; a new file is made, a known data set must agree with it."""
+        """Open the ledger at `path` for one data set: a new file is made, a known data set must agree."""
         declaration = Declaration.of(
             dataset,
             budget,
@@ -83,7 +84,8 @@ class Ledger:
     def charge(self, request: Request) -> Charge:
         """Take the price from every account it must fit, or from none; on disk when this returns.
 
-        An answer that is already stored comes back with the charge, free. A charge without one is to be run once.
+        An answer that is already stored comes back with the charge, free. A charge without one is to be run
+        once.
         """
         owner = self._store.owner()
         costs = self._prices(request)  # before the lock: a price may take a while to compute
@@ -113,9 +115,11 @@ class Ledger:
         return _as_charge(row)
 
     def _repeat(self, transaction: Transaction, known: KeyRow, digest: str) -> Charge | LedgerConflict:
-        """What a key that was used before stands for. A conflict is returned, so that an abandonment is kept."""
+        """What a used key stands for. A conflict is returned, not raised: an abandonment is then kept."""
         if known.request != digest:
-            return LedgerConflict("an idempotency key must stand for one request, and this one stands for another.")
+            return LedgerConflict(
+                "an idempotency key must stand for one request, and this one stands for another."
+            )
         row = transaction.charge(known.charge)
         if row is None:
             return LedgerConflict("an idempotency key must stand for a charge of the ledger. Run verify.")
@@ -156,9 +160,7 @@ class Ledger:
 
     def raise_budget(self, budget: Budget, *, reason: str) -> None:
         """Allow more. What was spent stays spent; the new budget is an owner's entry in the chain."""
-        self._store.write(
-            lambda transaction: owning.raise_budget(transaction, self._dataset, budget, reason)
-        )
+        self._store.write(lambda transaction: owning.raise_budget(transaction, self._dataset, budget, reason))
 
     def amend(self, *, reason: str, unit: str | None = None, version: str | None = None) -> None:
         """Change who is protected, or the version label. What was spent stays spent."""

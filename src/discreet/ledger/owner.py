@@ -1,8 +1,9 @@
 """Which process runs a charge, and whether it still lives.
 
-A process that charges holds a lock on a small file of its own, beside the ledger. The kernel drops the lock when the process
-ends, however it ends, so liveness is a fact and not a guess from clocks: a slow owner stays an owner, a killed one is
-dead at once. Where the ledger is on one machine (as SQLite's must be), no lease can be more exact.
+A process that charges holds a lock on a small file of its own, beside the ledger. The kernel drops the lock
+when the process ends, however it ends, so liveness is a fact and not a guess from clocks: a slow owner
+stays an owner, a killed one is dead at once. Where the ledger is on one machine (as SQLite's must be), no
+lease can be more exact.
 """
 
 import fcntl

@@ -37,8 +37,8 @@ def _enter(transaction: Transaction, declaration: Declaration, other_people: str
     alike = [other.dataset for other in known if other.schema and other.schema == declaration.schema]
     if alike and not other_people:
         raise PolicyViolation(
-            f"data set '{declaration.dataset}' has the columns of '{alike[0]}', and a new id would open a new budget for the "
-            "same people. If they are other people, say so: other_people='<why>'.",
+            f"data set '{declaration.dataset}' has the columns of '{alike[0]}', and a new id would open "
+            "a new budget for the same people. If they are other people, say so: other_people='<why>'.",
             dataset=declaration.dataset,
         )
     facts = {"kind": "dataset", "dataset": declaration.dataset, "declaration": asdict(declaration)}
@@ -77,7 +77,9 @@ def raise_budget(transaction: Transaction, dataset: str, budget: Budget, reason:
     transaction.move_account(row, after)
 
 
-def amend(transaction: Transaction, dataset: str, reason: str, *, unit: str | None, version: str | None) -> None:
+def amend(
+    transaction: Transaction, dataset: str, reason: str, *, unit: str | None, version: str | None
+) -> None:
     """Change who is protected, or the version label; what was spent stays spent."""
     before = declared(transaction, dataset)
     after = replace(before, unit=before.unit if unit is None else unit)
@@ -91,4 +93,3 @@ def _reason(reason: str) -> str:
     if not isinstance(reason, str) or not reason.strip():
         raise InvalidParameter("an owner's entry must give a reason.", parameter="reason")
     return reason
-

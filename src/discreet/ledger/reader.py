@@ -42,7 +42,9 @@ class LedgerReader:
         if name is None and len(names) == 1:
             return names[0]
         if name not in names:
-            raise InvalidParameter(f"the data set must be one of {', '.join(names)}, got {name}.", parameter="dataset")
+            raise InvalidParameter(
+                f"the data set must be one of {', '.join(names)}, got {name}.", parameter="dataset"
+            )
         return name
 
     def balances(self) -> tuple[Balance, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.accounting import Notion, notion_json
+from discreet.accounting import Notion, check_charge, notion_json
 from discreet.errors import InvalidParameter
 from discreet.ledger.entry import fingerprint
 from discreet.losses import PrivacyLoss
@@ -16,9 +16,10 @@ LONGEST_QUESTION = 1_000_000
 class Request:
     """One question, with everything that decides its price and its answer.
 
-    `loss` is the loss of the object that will run; `price` the promise named for it, which must cover it and is then
-    what is taken. `question` is the canonical text of the question's tree, `policy` a digest of whatever else decides the
-    answer, `key` makes a retry safe. Without a question (a watch, say) nothing is ever found again.
+    `loss` is the loss of the object that will run; `price` the promise named for it, which must cover it
+    and is then what is taken. `question` is the canonical text of the question's tree, `policy` a digest of
+    whatever else decides the answer, `key` makes a retry safe. Without a question (a watch, say) nothing is
+    ever found again.
     """
 
     loss: PrivacyLoss | Notion
@@ -29,11 +30,16 @@ class Request:
     key: str | None = None
 
     def __post_init__(self) -> None:
+        check_charge(self.loss)
+        if self.price is not None and isinstance(check_charge(self.price), PrivacyLoss):
+            raise InvalidParameter("a price must be a notion, got a loss.", parameter="price")
         check_name(self.analyst, name="analyst")
         if self.key is not None:
             check_name(self.key, name="key")
         if self.question is not None and not 0 < len(self.question) <= LONGEST_QUESTION:
-            raise InvalidParameter(f"a question must have 1 to {LONGEST_QUESTION} characters.", parameter="question")
+            raise InvalidParameter(
+                f"a question must have 1 to {LONGEST_QUESTION} characters.", parameter="question"
+            )
 
     def facts(self) -> dict[str, Any]:
         """What an entry says of this request."""

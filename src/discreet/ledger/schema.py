@@ -1,7 +1,8 @@
 """The tables of the SQLite store, and how an older file becomes a newer one.
 
-A migration is one step forward, run in one transaction with the new version number. Numbers are kept as decimal texts of
-a fixed width, whose order is the order of the numbers: the table itself can then refuse an overspent account.
+A migration is one step forward, run in one transaction with the new version number. Numbers are kept as
+decimal texts of a fixed width, whose order is the order of the numbers: the table itself can then refuse an
+overspent account.
 """
 
 import sqlite3
@@ -105,7 +106,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def check_tables(connection: sqlite3.Connection) -> None:
-    """Refuse a file whose tables, indexes or triggers are not exactly ours: a trigger could rewrite a charge."""
+    """Refuse tables, indexes or triggers that are not exactly ours: a trigger could rewrite a charge."""
     if _version(connection) < len(MIGRATIONS):
         raise LedgerConflict("the ledger must be of the newest version. Open it once with its curator.")
     if _objects(connection) != _expected_objects():

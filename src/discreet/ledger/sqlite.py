@@ -1,9 +1,10 @@
 """The SQLite store: one file, many processes and threads, durable before it is acknowledged.
 
-Why a rollback journal and not a write-ahead log: the ledger is then one file. After a crash, whoever moves or copies
-it without its log would silently lose acknowledged charges; without its rollback journal, the file shows a broken
-chain and is refused. Journal mode TRUNCATE with synchronous EXTRA syncs the journal, the file and the end of the journal, in
-this order, before COMMIT returns: a power cut at any point leaves either all of the work or none of it.
+Why a rollback journal and not a write-ahead log: the ledger is then one file. After a crash, whoever moves
+or copies it without its log would silently lose acknowledged charges; without its rollback journal, the
+file shows a broken chain and is refused. Journal mode TRUNCATE with synchronous EXTRA syncs the journal,
+the file and the end of the journal, in this order, before COMMIT returns: a power cut at any point leaves
+either all of the work or none of it.
 """
 
 import os
@@ -44,7 +45,9 @@ def configure(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA {name} = {wanted}")
         found = connection.execute(f"PRAGMA {name}").fetchone()
         if found is not None and found[0] != wanted:
-            raise LedgerConflict(f"SQLite must run with {name} = {wanted}, got {found[0]}. Charges would not be safe.")
+            raise LedgerConflict(
+                f"SQLite must run with {name} = {wanted}, got {found[0]}. Charges would not be safe."
+            )
 
 
 class SqliteStore:

@@ -1,14 +1,16 @@
 """What a store must offer: one atomic, durable unit of work, and a few conditional writes inside it.
 
-The rules of the ledger (`ledger.py`) are written once, on this protocol. A store keeps them by three promises:
+The rules of the ledger (`ledger.py`) are written once, on this protocol. A store keeps them by three
+promises:
 
-- `write(work)` runs `work` alone: no other unit of work reads or writes between its first statement and its commit.
-  SQLite takes its one write lock. PostgreSQL locks the head's row first (`SELECT ... FOR UPDATE`), after which
-  READ COMMITTED suffices: every later statement sees all that was committed before the lock was won.
+- `write(work)` runs `work` alone: no other unit of work reads or writes between its first statement and its
+  commit. SQLite takes its one write lock. PostgreSQL locks the head's row first (`SELECT ... FOR UPDATE`),
+  after which READ COMMITTED suffices: every later statement sees all that was committed before the lock was
+  won.
 - `write` returns only after the work is on disk. If it raises, nothing of the work is acknowledged.
-- every change is one conditional statement (`append`, `move_account`, `settle`, `replace_dataset`): it names the value it
-  replaces, the account's statement also repeats the check against the limit, and a statement that finds
-  something else changes nothing and fails the whole unit of work.
+- every change is one conditional statement (`append`, `move_account`, `settle`, `replace_dataset`): it
+  names the value it replaces, the account's statement also repeats the check against the limit, and a
+  statement that finds something else changes nothing and fails the whole unit of work.
 """
 
 from collections.abc import Callable, Iterator

@@ -2,15 +2,17 @@
 
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
 from discreet.accounting import NEVER, WIDTH, Limit, Total
 from discreet.errors import LedgerConflict
 from discreet.ledger.entry import Entry, Head
 from discreet.ledger.store import AccountRow, ChargeRow, KeyRow, State
 
-_ACCOUNT = "name, terms, main_limit, square_limit, delta_limit, main, square, delta, sequence"
-_CHARGE = "id, dataset, analyst, question, owner, state, answer"
-_KEY = "dataset, analyst, key, request, charge"
+_ACCOUNTS = (
+    "SELECT name, terms, main_limit, square_limit, delta_limit, main, square, delta, sequence FROM accounts"
+)
+_CHARGES = "SELECT id, dataset, analyst, question, owner, state, answer FROM charges"
 
 
 class Tables:
@@ -40,7 +42,11 @@ class Tables:
 
     def append(self, entry: Entry) -> None:
         self._change(
-            "INSERT INTO entries VALUES (?, ?, ?, ?)", entry.sequence, entry.previous, entry.body, entry.digest
+            "INSERT INTO entries VALUES (?, ?, ?, ?)",
+            entry.sequence,
+            entry.previous,
+            entry.body,
+            entry.digest,
         )
         self._change(
             "UPDATE head SET sequence = ?, digest = ? WHERE sequence = ? AND digest = ?",
@@ -66,10 +72,10 @@ class Tables:
         )
 
     def accounts(self) -> list[AccountRow]:
-        return [_account(row) for row in self._run(f"SELECT {_ACCOUNT} FROM accounts ORDER BY name")]
+        return [_account(row) for row in self._run(_ACCOUNTS + " ORDER BY name")]
 
     def account(self, name: str) -> AccountRow | None:
-        row = self._run(f"SELECT {_ACCOUNT} FROM accounts WHERE name = ?", (name,)).fetchone()
+        row = self._run(_ACCOUNTS + " WHERE name = ?", (name,)).fetchone()
         return None if row is None else _account(row)
 
     def open_account(self, row: AccountRow) -> None:
@@ -83,7 +89,7 @@ class Tables:
         )
 
     def move_account(self, before: AccountRow, after: AccountRow) -> None:
-        """Check and charge in one statement: the total must be the one we saw, the new one must keep the limit."""
+        """Check and charge in one statement: the old total is the one seen, the new one keeps the limit."""
         main, square, delta = _texts(after.total)
         main_limit, square_limit, delta_limit = _texts(after.limit)
         self._change(
@@ -98,26 +104,27 @@ class Tables:
         )
 
     def charges(self) -> Iterator[ChargeRow]:
-        for row in self._run(f"SELECT {_CHARGE} FROM charges ORDER BY id"):
+        for row in self._run(_CHARGES + " ORDER BY id"):
             yield ChargeRow(*row)
 
     def charge(self, charge: int) -> ChargeRow | None:
-        return self._charge("WHERE id = ?", charge)
+        return self._charge(" WHERE id = ?", charge)
 
     def answered(self, dataset: str, question: str) -> ChargeRow | None:
         return self._charge(
-            "WHERE dataset = ? AND question = ? AND state = 'answered' AND question <> '' ORDER BY id LIMIT 1",
+            " WHERE dataset = ? AND question = ? AND state = 'answered' AND question <> ''"
+            " ORDER BY id LIMIT 1",
             dataset,
             question,
         )
 
     def running(self, dataset: str) -> list[ChargeRow]:
-        rows = self._run(f"SELECT {_CHARGE} FROM charges WHERE dataset = ? AND state = 'charged'", (dataset,))
+        rows = self._run(_CHARGES + " WHERE dataset = ? AND state = 'charged'", (dataset,))
         return [ChargeRow(*row) for row in rows]
 
     def add_charge(self, row: ChargeRow) -> None:
         self._change(
-            f"INSERT INTO charges ({_CHARGE}) VALUES (?, ?, ?, ?, ?, 'charged', NULL)",
+            "INSERT INTO charges VALUES (?, ?, ?, ?, ?, 'charged', NULL)",
             *(row.id, row.dataset, row.analyst, row.question, row.owner),
         )
 
@@ -131,24 +138,26 @@ class Tables:
 
     def key(self, dataset: str, analyst: str, key: str) -> KeyRow | None:
         row = self._run(
-            f"SELECT {_KEY} FROM keys WHERE dataset = ? AND analyst = ? AND key = ?", (dataset, analyst, key)
+            "SELECT * FROM keys WHERE dataset = ? AND analyst = ? AND key = ?", (dataset, analyst, key)
         ).fetchone()
         return None if row is None else KeyRow(*row)
 
     def add_key(self, row: KeyRow) -> None:
         self._change(
-            f"INSERT INTO keys ({_KEY}) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO keys VALUES (?, ?, ?, ?, ?)",
             *(row.dataset, row.analyst, row.key, row.request, row.charge),
         )
 
     def _charge(self, condition: str, *values: object) -> ChargeRow | None:
-        row = self._run(f"SELECT {_CHARGE} FROM charges {condition}", values).fetchone()
+        row = self._run(_CHARGES + condition, values).fetchone()
         return None if row is None else ChargeRow(*row)
 
-    def _one(self, statement: str) -> tuple[object, ...]:
-        row: tuple[object, ...] | None = self._run(statement).fetchone()
+    def _one(self, statement: str) -> tuple[Any, ...]:
+        row: tuple[Any, ...] | None = self._run(statement).fetchone()
         if row is None:
-            raise LedgerConflict("the ledger must have a head, and it has none. It was changed by another hand.")
+            raise LedgerConflict(
+                "the ledger must have a head, and it has none. It was changed by another hand."
+            )
         return row
 
     def _change(self, statement: str, *values: object) -> None:
@@ -157,7 +166,7 @@ class Tables:
 
 
 def _texts(numbers: Total | Limit) -> tuple[str, str, str]:
-    """Decimal texts of a fixed width; the limit that nothing keeps is empty, which sorts before every number."""
+    """Decimal texts of a fixed width; the limit that nothing keeps is empty and sorts before all."""
     main, square, delta = ("" if number == NEVER else f"{number:0{WIDTH}d}" for number in numbers)
     return main, square, delta
 

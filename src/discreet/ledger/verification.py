@@ -35,7 +35,9 @@ class Replay:
     def add(self, entry: Entry) -> None:
         """Take one more entry, or refuse it."""
         if not entry.follows(self.head):
-            raise LedgerConflict(f"entry {entry.sequence} must follow the one before it, and its hash does not.")
+            raise LedgerConflict(
+                f"entry {entry.sequence} must follow the one before it, and its hash does not."
+            )
         self.head = entry.head
         facts = entry.facts
         getattr(self, f"_{facts['kind']}")(entry.sequence, facts)
@@ -88,7 +90,7 @@ def replay(entries: Iterable[Entry]) -> Replay:
 
 
 def verify(transaction: Transaction, guard: Guard) -> Verification:
-    """Compare the tables with the entries, and the end with seal and anchors; the first difference is an error."""
+    """Compare tables with entries, and the end with seal and anchors; the first difference is an error."""
     guard.check(transaction)
     found = replay(transaction.entries())
     if transaction.head() != found.head:
