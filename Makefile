@@ -54,6 +54,12 @@ layers: setup
 	@echo "== layers"
 	@$(BIN)/lint-imports --no-cache > .venv/layers.log || { cat .venv/layers.log; exit 1; }
 
+soak: setup ## the full counts: kills, races, generated cases, long audits (an hour or so)
+	@$(BIN)/python -m pytest -n $(JOBS) -m soak --durations=0 | tee bench/results/soak.txt
+
+bench: setup ## compare with the rivals, as ratios in one run (makes .venv-bench)
+	@$(BIN)/python -m bench
+
 lock: setup ## compile requirements/*.txt anew from *.in
 	@scripts/compile-requirements
 

@@ -1,4 +1,5 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
+from discreet import losses as losses, pictures as pictures
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -12,6 +13,15 @@ from discreet.errors import (
     Unauthenticated as Unauthenticated,
     UnsupportedQuery as UnsupportedQuery,
 )
+from discreet.losses import (
+    GDP as GDP,
+    ZCDP as ZCDP,
+    ApproxDP as ApproxDP,
+    PrivacyLoss as PrivacyLoss,
+    PureDP as PureDP,
+    RenyiDP as RenyiDP,
+)
+from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
 from discreet.numerics import Estimate as Estimate, Interval as Interval
 
 __version__: str

@@ -1,0 +1,20 @@
+"""Secure bits and exact samplers. Every sampler takes its source first; nothing can be seeded."""
+
+from discreet.randomness.coins import bernoulli, bernoulli_exp, uniform_below
+from discreet.randomness.noise import discrete_gaussian, discrete_laplace, geometric, rounded_gaussian
+from discreet.randomness.selection import choice, permute_and_flip
+from discreet.randomness.source import Source, fresh_source
+
+__all__ = [
+    "Source",
+    "bernoulli",
+    "bernoulli_exp",
+    "choice",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "fresh_source",
+    "geometric",
+    "permute_and_flip",
+    "rounded_gaussian",
+    "uniform_below",
+]

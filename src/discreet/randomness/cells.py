@@ -1,0 +1,184 @@
+"""One sampler for every noise law: a cell by table, a uniform place in it, a test only in the wedge.
+
+The first word decides the outcome unless it equals a threshold; the test in the wedge is decided in floating
+point outside a proved margin, and inside it with more bits and certified balls. The number of tries before a
+draw is kept does not depend on what is kept. Proofs: docs/theory/samplers.md.
+"""
+
+from bisect import bisect_left
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.randomness.envelope import Envelope, Shape
+from discreet.randomness.source import Source, Words
+from discreet.randomness.table import Table
+from discreet.randomness.wedge import Curve, Point
+
+_CHUNK = 1 << 15  # draws at a time: words, codes and results stay in cache
+_CELLS_PER_SCALE: dict[Shape, int] = {"linear": 16, "quadratic": 64}  # at least; less than twice as many
+_NARROW = 1 << 60  # laws whose table stays below this are drawn as int64
+
+
+class Cells:
+    """A law on the whole numbers with weights exp(-ψ(|k|)), or its continuous twin rounded to them."""
+
+    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], rounded: bool) -> None:
+        width = _log2_floor(scale / _CELLS_PER_SCALE[shape])
+        self._rounded = rounded
+        self._width = width if rounded else max(0, width)  # log2 of a cell's width
+        ratio = scale / Fraction(2) ** self._width
+        self._curve = Curve(shape, ratio, self._width, rounded)
+        self._envelope = Envelope(shape, ratio, sides, points=not rounded and self._width == 0)
+        thresholds = self._envelope.thresholds(64)
+        self._outcomes = [self._envelope.outcome(index) for index in range(len(thresholds))]
+        self._cells = np.array([cell for _, cell in self._outcomes], dtype=np.int64)
+        self._boxes = len(thresholds) if self._envelope.points else self._envelope.boxes
+        self._values = np.array([self._value(cell) for _, cell in self._outcomes], dtype=np.int64)
+        self._table = Table(thresholds, self._values[: self._boxes].astype(np.int16))
+        self._wide = (self._envelope.cells + 1) << max(0, self._width) >= _NARROW
+        self._spreads = self._width >= 0 and not self._envelope.points  # a cell holds several whole numbers
+
+    def one(self, source: Source) -> int:
+        """One draw."""
+        while True:
+            value = self._finish(source, source.word())
+            if value is not None:
+                return value
+
+    def many(self, source: Source, size: int) -> NDArray[Any]:
+        """Independent draws: int64 if all fit, else exact Python ints."""
+        if self._wide:
+            return np.array([self.one(source) for _ in range(size)] or [], dtype=object)
+        out = np.empty(size, dtype=np.int64)
+        above, strays = self._try(source, out)
+        while above.size:
+            again = np.empty(above.size, dtype=np.int64)
+            still, further = self._try(source, again)
+            out[above] = again
+            strays.update((int(above[position]), value) for position, value in further.items())
+            above = above[still]
+        return _with_strays(out, strays) if strays else out
+
+    def _finish(self, source: Source, draw: int) -> int | None:
+        """The whole number that a draw leads to; None if its point lies above the curve."""
+        index = self._table.search_one(draw)
+        if index is None:
+            index = self._continue(source, draw)
+        part, cell = self._outcomes[index] if index < len(self._outcomes) else self._envelope.outcome(index)
+        if part == "box" and not self._spreads:
+            return self._value(cell)
+        place, bits = source.word(), 64
+        while bits <= self._width:
+            place, bits = place << 64 | source.word(), bits + 64
+        if part != "box" and not self._keeps(source, Point(part, cell, place, bits, source.word())):
+            return None
+        return self._combine(cell, place, bits)
+
+    def _continue(self, source: Source, draw: int) -> int:
+        """The outcome of a draw that equals a threshold: more bits of both until they differ."""
+        bits = 64
+        while True:
+            draw, bits = draw << 64 | source.word(), bits + 64
+            thresholds = self._envelope.thresholds(bits)
+            index = bisect_left(thresholds, draw)
+            if thresholds[index] != draw:
+                return index
+
+    def _keeps(self, source: Source, point: Point) -> bool:
+        sure = self._curve.decide_one(point) if point.part == "wedge" else 0
+        return sure > 0 if sure else self._curve.settle(source, point)
+
+    def _value(self, cell: int) -> int:
+        """What the table stores for a cell: itself, or its whole number where cells are finer than those."""
+        if self._width >= 0:
+            return cell
+        return (cell + (1 << (-self._width - 1))) >> -self._width
+
+    def _combine(self, cell: int, place: int, bits: int) -> int:
+        if self._width < 0:
+            return self._value(cell)
+        if self._rounded:
+            return (cell << self._width) + (((place >> (bits - self._width - 1)) + 1) >> 1)
+        return (cell << self._width) + (place >> (bits - self._width))
+
+    def _try(self, source: Source, out: NDArray[np.int64]) -> tuple[NDArray[np.intp], dict[int, int]]:
+        """Draw once for each place of `out`.
+
+        Returned are the positions whose point was above the curve, and values too far out for int64.
+        """
+        slow = [self._fill(source, out, start) for start in range(0, out.size, _CHUNK)]
+        if not slow:
+            return np.empty(0, dtype=np.intp), {}
+        positions, draws, places = (np.concatenate(parts) for parts in zip(*slow, strict=True))
+        return self._look_closer(source, out, positions, draws, places)
+
+    def _fill(
+        self, source: Source, out: NDArray[np.int64], start: int
+    ) -> tuple[NDArray[np.intp], Words, Words]:
+        """Fill a chunk; positions, draws and places are returned where the guide did not answer."""
+        part = out[start : start + _CHUNK]
+        size = part.size
+        words = source.words(2 * size if self._spreads else size)
+        draws, places = words[:size], words[size:]
+        codes = self._table.guess(draws)
+        part[:] = codes
+        if self._spreads:
+            self._spread(part, places)
+        slow = np.flatnonzero(codes == Table.SLOW)
+        return slow + start, draws[slow], places[slow] if self._spreads else source.words(slow.size)
+
+    def _spread(self, cells: NDArray[np.int64], places: Words) -> None:
+        """Replace cells by the whole numbers at these places in them."""
+        cells <<= self._width
+        if self._rounded:
+            halves = places >> np.uint64(63 - self._width)
+            halves += np.uint64(1)
+            halves >>= np.uint64(1)
+            cells += halves.view(np.int64)
+        else:
+            cells += (places >> np.uint64(64 - self._width)).view(np.int64)
+
+    def _look_closer(
+        self, source: Source, out: NDArray[np.int64], slow: NDArray[np.intp], draws: Words, places: Words
+    ) -> tuple[NDArray[np.intp], dict[int, int]]:
+        found, rare = self._table.search(draws, beyond=2 * self._boxes)
+        values = self._values[found]
+        if self._spreads:
+            self._spread(values, places)
+        out[slow] = values
+        found[rare] = 0  # not in a wedge: settled one by one
+        above = slow[self._above(source, found, places)]
+        strays: dict[int, int] = {}
+        for position in rare:
+            value = self._finish(source, int(draws[position]))
+            value = self.one(source) if value is None else value
+            if -(1 << 63) <= value < 1 << 63:
+                out[slow[position]] = value
+            else:
+                strays[int(slow[position])] = value
+        return above, strays
+
+    def _above(self, source: Source, found: NDArray[np.intp], places: Words) -> NDArray[np.intp]:
+        """The positions of those outcomes whose point is in a wedge and above the curve."""
+        wedge = np.flatnonzero(found >= self._boxes)
+        cells, places, heights = self._cells[found[wedge]], places[wedge], source.words(wedge.size)
+        sure = self._curve.decide(cells, places, heights)
+        for i in np.flatnonzero(sure == 0):
+            point = Point("wedge", int(cells[i]), int(places[i]), 64, int(heights[i]))
+            sure[i] = 1 if self._curve.settle(source, point) else -1
+        return wedge[sure < 0]
+
+
+def _with_strays(out: NDArray[np.int64], strays: dict[int, int]) -> NDArray[Any]:
+    wide = out.astype(object)
+    for position, value in strays.items():
+        wide[position] = value
+    return wide
+
+
+def _log2_floor(value: Fraction) -> int:
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    return exponent if Fraction(2) ** exponent <= value else exponent - 1

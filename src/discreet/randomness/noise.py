@@ -1,0 +1,57 @@
+"""The noise laws by name, scalar and vectorised."""
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, overload
+
+from numpy.typing import NDArray
+
+from discreet.randomness.cells import Cells
+from discreet.randomness.envelope import Shape
+from discreet.randomness.source import Source
+
+
+@lru_cache(maxsize=64)
+def cells(shape: Shape, scale: Fraction, sides: Literal[1, 2], rounded: bool) -> Cells:
+    """The sampler of a law with its tables; the last 64 are kept."""
+    return Cells(shape, scale, sides=sides, rounded=rounded)
+
+
+def _draw(sampler: Cells, source: Source, size: int | None) -> int | NDArray[Any]:
+    return sampler.one(source) if size is None else sampler.many(source, size)
+
+
+@overload
+def geometric(source: Source, scale: Fraction, size: None = None) -> int: ...
+@overload
+def geometric(source: Source, scale: Fraction, size: int) -> NDArray[Any]: ...
+def geometric(source: Source, scale: Fraction, size: int | None = None) -> int | NDArray[Any]:
+    """k = 0, 1, ... with probability ∝ exp(-k/scale)."""
+    return _draw(cells("linear", scale, 1, False), source, size)
+
+
+@overload
+def discrete_laplace(source: Source, scale: Fraction, size: None = None) -> int: ...
+@overload
+def discrete_laplace(source: Source, scale: Fraction, size: int) -> NDArray[Any]: ...
+def discrete_laplace(source: Source, scale: Fraction, size: int | None = None) -> int | NDArray[Any]:
+    """A whole number k with probability ∝ exp(-|k|/scale)."""
+    return _draw(cells("linear", scale, 2, False), source, size)
+
+
+@overload
+def discrete_gaussian(source: Source, sigma: Fraction, size: None = None) -> int: ...
+@overload
+def discrete_gaussian(source: Source, sigma: Fraction, size: int) -> NDArray[Any]: ...
+def discrete_gaussian(source: Source, sigma: Fraction, size: int | None = None) -> int | NDArray[Any]:
+    """A whole number k with probability ∝ exp(-k²/2σ²)."""
+    return _draw(cells("quadratic", sigma, 2, False), source, size)
+
+
+@overload
+def rounded_gaussian(source: Source, sigma: Fraction, size: None = None) -> int: ...
+@overload
+def rounded_gaussian(source: Source, sigma: Fraction, size: int) -> NDArray[Any]: ...
+def rounded_gaussian(source: Source, sigma: Fraction, size: int | None = None) -> int | NDArray[Any]:
+    """⌊Y + 1/2⌋ for the continuous Gaussian Y ~ N(0, σ²)."""
+    return _draw(cells("quadratic", sigma, 2, True), source, size)
