@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
-from bank import BANK
 
 from discreet.errors import InvalidParameter, UnsupportedQuery
 from discreet.queries import read_question, read_sql, resolve, to_sql
+from queries.bank import BANK
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
