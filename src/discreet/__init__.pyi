@@ -21,7 +21,10 @@ from discreet.losses import (
     PureDP as PureDP,
     RenyiDP as RenyiDP,
 )
+from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
 from discreet.numerics import Estimate as Estimate, Interval as Interval
+from discreet.queries import column as column
+from discreet.tables import each_row as each_row
 
 __version__: str
 __all__: tuple[str, ...]
