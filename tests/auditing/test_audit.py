@@ -146,11 +146,11 @@ def test_many_audits_of_correct_mechanisms_raise_no_alarm():
     targets.append(lambda x, n: [("busy", int(v)) for v in whole_laplace(x, n)])
     for _ in range(50):  # times four targets
         for target in targets:
-            report = dp.audit(target, claim=1, neighbours=(0, 1), samples=1000, confidence=1 - 1e-12)
+            report = dp.audit(target, claim=1, neighbours=(0, 1), samples=500, confidence=1 - 1e-12)
             assert not report.violated, report
 
 
-PAIRS = [(i, i + 1) for i in range(24)]
+PAIRS = [(i, i + 1) for i in range(16)]
 CLAIM = Claim.read(1)
 
 
@@ -160,8 +160,8 @@ def tight(x, n):
 
 
 def alarm(*, risk_of_each):
-    """Whether any trial of 24 pairs refutes the true claim."""
-    trials = [trial for pair in PAIRS for trial in try_pair(tight, pair, CLAIM, size=400, risk=risk_of_each)]
+    """Whether any trial of 16 pairs refutes the true claim."""
+    trials = [trial for pair in PAIRS for trial in try_pair(tight, pair, CLAIM, size=300, risk=risk_of_each)]
     return any(trial.promise(CLAIM) > 0 and trial.judge(CLAIM).excess > 0 for trial in trials)
 
 
@@ -171,7 +171,7 @@ def test_the_correction_for_multiplicity_is_needed_and_holds():
     uncorrected = sum(alarm(risk_of_each=Fraction(3, 10)) for _ in range(24))
     assert uncorrected >= 12
     corrected = sum(
-        dp.audit(tight, claim=1, neighbours=PAIRS, confidence=0.7, samples=400).violated for _ in range(24)
+        dp.audit(tight, claim=1, neighbours=PAIRS, confidence=0.7, samples=300).violated for _ in range(24)
     )
     assert corrected < 22
 
@@ -182,7 +182,7 @@ def test_events_must_not_be_counted_on_the_samples_that_chose_them():
         memory = {}
 
         def target(x, n):
-            memory.setdefault(x, rng.normal(size=4000))
+            memory.setdefault(x, rng.normal(size=3000))
             return np.resize(memory[x], n)
 
         return target

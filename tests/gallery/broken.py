@@ -82,12 +82,12 @@ def sparse_with_unscaled_noise(data, n):
 
 @broken(
     fault="publishes the noisy value that was compared (variant 3)",
-    claim=2,
+    claim=4,
     neighbours=([0] * 6 + [1], [1] * 6 + [0]),
 )
 def sparse_publishing_the_compared_value(data, n):
-    noisy = rows(data, n) + laplace(2, (n, len(data)))
-    threshold = laplace(1, (n, 1)) + 1
+    noisy = rows(data, n) + laplace(1, (n, len(data)))
+    threshold = laplace(0.5, (n, 1)) + 1
     first = until(noisy >= threshold, 1)
     return np.where(first == 1, noisy, np.where(first == 0, -10_000, -20_000))
 

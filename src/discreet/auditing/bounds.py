@@ -81,8 +81,8 @@ def log_ratio_upper(above: Fraction, below: Fraction) -> float:
 def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
     """The largest y found with I(y) = Pr[Bin(a + b - 1, y) ≥ a] ≤ risk, proved; a, b ≥ 1.
 
-    I is the distribution function of Beta(a, b), and ln I is concave in ln y, because the density of ln Beta is
-    log-concave. So a Newton step from anywhere lands at or below the root, and the later ones climb to it.
+    I is the distribution function of Beta(a, b), and ln I is concave in ln y, because the density of ln Beta
+    is log-concave. So a Newton step from anywhere lands at or below the root, and the later ones climb to it.
     """
     with working_precision(BITS):
         y, target = arb(_first_guess(a, b, risk)), ball(risk).log()
@@ -104,7 +104,7 @@ def _step_down_until_proved(grains: int, a: int, b: int, risk: Fraction) -> Frac
 
 
 def _at_least(y: Arb, a: int, b: int) -> Arb:
-    """Pr[Bin(n, y) ≥ a] for n = a + b - 1: terms from a on, relative to the first, until they no longer matter.
+    """Pr[Bin(n, y) ≥ a] for n = a + b - 1: terms from a on, relative to the first, until they stop mattering.
 
     The ratio of successive terms falls, so once it is r < 1 what is left is at most term · r/(1 - r).
     """
