@@ -1,4 +1,5 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
+from discreet import losses as losses
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -11,6 +12,14 @@ from discreet.errors import (
     PolicyViolation as PolicyViolation,
     Unauthenticated as Unauthenticated,
     UnsupportedQuery as UnsupportedQuery,
+)
+from discreet.losses import (
+    GDP as GDP,
+    ZCDP as ZCDP,
+    ApproxDP as ApproxDP,
+    PrivacyLoss as PrivacyLoss,
+    PureDP as PureDP,
+    RenyiDP as RenyiDP,
 )
 from discreet.numerics import Estimate as Estimate, Interval as Interval
 

@@ -1,0 +1,181 @@
+"""Finite channels: a row of output probabilities for each input. Randomised response is one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+from flint import arb
+
+from discreet.errors import InvalidParameter
+from discreet.losses.curve import connect_the_dots
+from discreet.losses.family import Direction, Family, register
+from discreet.losses.group import Group
+from discreet.losses.loss import PrivacyLoss
+from discreet.losses.pair import Atoms, Pair
+from discreet.losses.pure import Pure
+from discreet.losses.relation import Relation
+from discreet.numerics import Real, ball, exact_epsilon, exact_positive, exact_probability, exact_whole
+
+Row = tuple[Fraction, ...]
+
+
+def _pair_of(first: Row, second: Row) -> Pair:
+    """Two rows as a pair: each output has the loss ln(p/q)."""
+    masses: dict[Fraction, Fraction] = {}
+    failure = Fraction(0)
+    for p, q in zip(first, second, strict=True):
+        if q == 0:
+            failure += p
+        elif p:
+            masses[p / q] = masses.get(p / q, Fraction(0)) + p
+    atoms = [(ball(ratio).log(), ball(mass)) for ratio, mass in sorted(masses.items(), reverse=True)]
+    return Atoms(atoms or [(arb(0), arb(0))], failure=ball(failure))
+
+
+def _rational_delta(first: Row, second: Row, ratio: Fraction) -> Fraction:
+    """δ at e^ε = ratio, exactly."""
+    return sum((max(p - ratio * q, Fraction(0)) for p, q in zip(first, second, strict=True)), Fraction(0))
+
+
+@register
+@dataclass(frozen=True)
+class Channel(Family):
+    """A channel by its exact matrix. Two rows in the "given" order are the data with and without a person;
+    otherwise any two rows may be neighbours, in "either" order.
+
+    Privacy: the greatest curve over the ordered pairs of rows, all of whose corners are rational.
+    """
+
+    matrix: tuple[Row, ...]
+    order: str = "either"
+
+    name = "channel"
+    symmetric = False
+
+    def __post_init__(self) -> None:
+        if len(self.matrix) < 2 or len({len(row) for row in self.matrix}) != 1:
+            raise InvalidParameter(
+                "matrix must have at least two rows, all of one length.", parameter="matrix"
+            )
+        if self.order not in ("either", "given") or (self.order == "given" and len(self.matrix) != 2):
+            raise InvalidParameter('order must be "either", or "given" for two rows.', parameter="order")
+        for row in self.matrix:
+            if any(value < 0 for value in row) or sum(row) != 1:
+                raise InvalidParameter(
+                    "each row of matrix must be probabilities that sum to 1. Give them as exact fractions.",
+                    parameter="matrix",
+                )
+
+    @property
+    def exact(self) -> bool:
+        return self.order == "given" or self._is_mirrored()
+
+    def _is_mirrored(self) -> bool:
+        """Whether two rows have one and the same curve in both orders."""
+        if len(self.matrix) != 2:
+            return False
+        first, second = self.matrix
+        return sorted(zip(first, second, strict=True)) == sorted(zip(second, first, strict=True))
+
+    def witness(self, direction: Direction) -> Pair:
+        if self.exact:
+            rows = self.matrix if direction == 0 else self.matrix[::-1]
+            return _pair_of(rows[0], rows[1])
+        corners = self._corners()
+        best = max(
+            permutations(self.matrix, 2),
+            key=lambda rows: sum(
+                (_rational_delta(rows[0], rows[1], corner) for corner in corners), Fraction(0)
+            ),
+        )
+        return _pair_of(*best)
+
+    def dominating(self, direction: Direction) -> Pair | None:
+        if self.exact:
+            return self.witness(direction)
+        points = [
+            (
+                ball(corner).log(),
+                ball(max(_rational_delta(p, q, corner) for p, q in permutations(self.matrix, 2))),
+            )
+            for corner in self._corners()
+        ]
+        return connect_the_dots(points)
+
+    def _corners(self) -> list[Fraction]:
+        """Every likelihood ratio p/q of two rows at one output, in order."""
+        ratios = {
+            p / q
+            for first, second in permutations(self.matrix, 2)
+            for p, q in zip(first, second, strict=True)
+            if p and q
+        }
+        return sorted(ratios)
+
+    def rational_failure(self, direction: Direction) -> Fraction | None:
+        return None
+
+    def for_group(self, size: int) -> Family:
+        return Group(self, size)
+
+    def parameters(self) -> dict[str, Any]:
+        return (
+            {"matrix": self.matrix}
+            if self.order == "either"
+            else {"matrix": self.matrix, "order": self.order}
+        )
+
+
+@register
+@dataclass(frozen=True)
+class RandomizedResponse(Family):
+    """k-ary randomised response: the truth with probability e^ε/(e^ε + k − 1), else another value.
+
+    Privacy: δ(ε) = (e^ε₀ − e^ε)/(e^ε₀ + k − 1), exactly; two values are the worst ε-DP mechanism.
+    """
+
+    epsilon: Fraction
+    values: int
+
+    name = "randomized_response"
+
+    def __post_init__(self) -> None:
+        exact_positive(self.epsilon, name="epsilon")
+        exact_whole(self.values, name="values", least=2)
+
+    def witness(self, direction: Direction) -> Pair:
+        loss = ball(self.epsilon)
+        total = loss.exp() + self.values - 1
+        atoms = [(loss, loss.exp() / total), (-loss, 1 / total)]
+        if self.values == 2:
+            return Atoms(atoms, lattice=(self.epsilon, 2 * self.epsilon))
+        return Atoms([*atoms, (arb(0), (self.values - 2) / total)], lattice=(self.epsilon, self.epsilon))
+
+    def rational_largest(self, direction: Direction) -> Fraction | None:
+        return self.epsilon
+
+    def for_group(self, size: int) -> Family:
+        return self if size == 1 else Pure(self.epsilon * size)
+
+
+def channel(matrix: Sequence[Sequence[Real]], *, relation: Relation = "add/remove") -> PrivacyLoss:
+    """The loss of a finite channel; matrix[i][j] is the probability of output j on input i.
+
+    >>> channel([[0.75, 0.25], [0.25, 0.75]]).epsilon(delta=0)  # ln 3
+    1.0986122886681098
+    """
+    rows = tuple(tuple(exact_probability(value, name="matrix") for value in row) for row in matrix)
+    order = "given" if relation == "add/remove" and len(rows) == 2 else "either"
+    return PrivacyLoss.of(Channel(rows, order), relation)
+
+
+def randomized_response(*, epsilon: Real, values: Real = 2, relation: Relation = "add/remove") -> PrivacyLoss:
+    """The loss of k-ary randomised response.
+
+    >>> randomized_response(epsilon=1, values=4).epsilon(delta=0)
+    1.0
+    """
+    family = RandomizedResponse(exact_epsilon(epsilon), exact_whole(values, name="values", least=2))
+    return PrivacyLoss.of(family, relation)

@@ -1,0 +1,86 @@
+"""The pairs of Laplace and Gaussian noise on the real line."""
+
+from fractions import Fraction
+
+from flint import acb, arb
+
+from discreet.losses.pair import Acb, Pair, turns
+from discreet.numerics import Arb, ball
+
+
+class LaplacePair(Pair):
+    """Lap(0, b) against Lap(Δ, b), ε₀ = Δ/b.
+
+    The loss has atoms ½ at ε₀ and ½e^(−ε₀) at −ε₀, and density ¼e^((l−ε₀)/2) between.
+    """
+
+    def __init__(self, epsilon: Fraction) -> None:
+        self.epsilon = ball(epsilon)
+        self._scale = (-self.epsilon / 2).exp() / 2
+
+    def largest(self) -> Arb | None:
+        return self.epsilon
+
+    def moment(self, z: Acb) -> Acb:
+        w = z + arb(0.5)
+        up = (w * self.epsilon).exp()
+        down = 1 / up
+        return self._scale * (up + down + (up - down) / (2 * w))
+
+    def moments(self, theta: Arb, spacing: Arb, count: int) -> list[Acb]:
+        half = theta + arb(0.5)
+        up, down = (half * self.epsilon).exp() * self._scale, (-half * self.epsilon).exp() * self._scale
+        values = []
+        for j, turn in enumerate(turns(spacing * self.epsilon, count)):
+            rising, falling = up * turn, down * turn.conjugate()
+            values.append(rising + falling + (rising - falling) / acb(2 * half, 2 * spacing * j))
+        return values
+
+    def decay(self, theta: Arb, frequency: Arb) -> Arb:
+        cosh = ((theta + arb(0.5)) * self.epsilon).cosh()
+        bound = 2 * self._scale * cosh * (1 + 1 / (2 * frequency))
+        return bound.min(super().decay(theta, frequency))
+
+    def delta(self, epsilon: Arb) -> Arb:
+        if epsilon < -self.epsilon:
+            return -epsilon.expm1()
+        return -((epsilon.min(self.epsilon) - self.epsilon) / 2).expm1()
+
+    def mean(self) -> Arb | None:
+        return self.epsilon + (-self.epsilon).expm1()
+
+
+class GaussianPair(Pair):
+    """N(0, 1) against N(μ, 1), scaled by the probability that nothing fails: the loss is N(μ²/2, μ²)."""
+
+    def __init__(self, mu_squared: Fraction, *, failure: Fraction = Fraction(0)) -> None:
+        self.mu_squared = ball(mu_squared)
+        self._failure = ball(failure)
+        self._kept = ball(1 - failure)
+
+    def failure(self) -> Arb:
+        return self._failure
+
+    def largest(self) -> Arb | None:
+        return None
+
+    def moment(self, z: Acb) -> Acb:
+        return self._kept * (z * (z + 1) * self.mu_squared / 2).exp()
+
+    def decay(self, theta: Arb, frequency: Arb) -> Arb:
+        return abs(self.moment(acb(theta))) * (-self.mu_squared * frequency**2 / 2).exp()
+
+    def delta(self, epsilon: Arb) -> Arb:
+        return self._failure + self._kept * gaussian_delta(self.mu_squared, epsilon)
+
+    def mean(self) -> Arb | None:
+        return self.mu_squared / 2 if self._failure.is_zero() else None
+
+
+def gaussian_delta(mu_squared: Arb, epsilon: Arb) -> Arb:
+    """δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle and Wang 2018, Theorem 8)."""
+    mu = mu_squared.sqrt()
+    root = arb(2).sqrt()
+    above = ((epsilon / mu - mu / 2) / root).erfc() / 2
+    below = ((epsilon / mu + mu / 2) / root).erfc() / 2
+    return above - epsilon.exp() * below

@@ -1,0 +1,43 @@
+"""A pair from a bound on its curve: connect the dots.
+
+δ is convex in u = e^ε. So the lower convex hull of points on or above it lies on or above it everywhere, and
+is itself the curve of a pair with losses at the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022).
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from flint import arb
+
+from discreet.losses.pair import Atoms, Pair
+from discreet.numerics import Arb
+
+Point = tuple[Arb, Arb]
+
+
+def connect_the_dots(points: Sequence[Point]) -> Pair:
+    """The least pair on these losses whose curve is on or above (ε, δ) for each point, ε increasing.
+
+    What the last δ leaves is put at infinity; the curve's start, u = 0 and δ = 1, is a dot without P's mass.
+    """
+    dots, least = [], arb(1)
+    for epsilon, delta in points:
+        least = least.min(delta.upper())  # the curve falls
+        dots.append((epsilon.exp(), least, epsilon))
+    hull = _lower_hull([(arb(0), arb(1), arb(0)), *dots])
+    slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
+    atoms = [(hull[i][2], hull[i][0] * (slopes[i] - slopes[i - 1]).max(arb(0))) for i in range(1, len(hull))]
+    return Atoms(atoms, failure=hull[-1][1])
+
+
+def _slope(left: tuple[Arb, Arb, Arb], right: tuple[Arb, Arb, Arb]) -> Arb:
+    return (right[1] - left[1]) / (right[0] - left[0])
+
+
+def _lower_hull(dots: list[tuple[Arb, Arb, Arb]]) -> list[tuple[Arb, Arb, Arb]]:
+    hull: list[tuple[Arb, Arb, Arb]] = []
+    for dot in dots:
+        while len(hull) >= 2 and not _slope(hull[-2], hull[-1]) < _slope(hull[-1], dot):
+            hull.pop()
+        hull.append(dot)
+    return hull

@@ -1,0 +1,89 @@
+"""Group privacy for a family without a shift to stretch: the chain of neighbours, on the curve itself."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+from flint import arb
+
+from discreet.losses.curve import connect_the_dots
+from discreet.losses.family import Direction, Family, parse_value, read_family, register
+from discreet.losses.pair import Pair
+from discreet.numerics import Arb, ball, exact_whole
+
+DOTS = 512
+
+
+@register
+@dataclass(frozen=True)
+class Group(Family):
+    """Groups of `size` people under a family.
+
+    Privacy: δ_g(ε) <= δ(ε/g)·(e^ε − 1)/(e^(ε/g) − 1): (ε, δ)-DP along a chain of g neighbours, for every ε at
+    once (Vadhan 2017, Lemma 2.2). One person's loss is the lower bound.
+    """
+
+    base: Family
+    size: int
+
+    name = "group"
+
+    def __post_init__(self) -> None:
+        exact_whole(self.size, name="size", least=1)
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+    def witness(self, direction: Direction) -> Pair:
+        return self.base.witness(direction)
+
+    def dominating(self, direction: Direction) -> Pair | None:
+        grid = [ball(Fraction(i, DOTS // 2) - 1) for i in range(DOTS + 1)]
+        reach = self._reach(direction)
+        if reach is None:
+            return None
+        points = [(reach * x, self._delta(reach * x, direction)) for x in grid]
+        return connect_the_dots([(epsilon, delta) for epsilon, delta in points if delta is not None])
+
+    def _reach(self, direction: Direction) -> Arb | None:
+        top = self.base.largest(direction)
+        if top is not None:
+            return top * self.size
+        reach = arb(1)
+        for _ in range(40):
+            delta = self._delta(reach, direction)
+            if delta is not None and delta < arb(2) ** -120:
+                return reach
+            reach *= 2
+        return None
+
+    def _delta(self, epsilon: Arb, direction: Direction) -> Arb | None:
+        if not epsilon > 0:  # δ(−ε) = 1 − e^(−ε)(1 − δ′(ε)), with the other direction's δ′
+            mirrored = self._delta(-epsilon, 1 - direction) if epsilon < 0 else arb(1)
+            return None if mirrored is None else 1 - epsilon.exp() * (1 - mirrored)
+        one = self.base.delta_upper(epsilon / self.size, direction)
+        return None if one is None else (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
+
+    def delta_upper(self, epsilon: Arb, direction: Direction) -> Arb | None:
+        return self._delta(epsilon, direction)
+
+    def zcdp_rho(self) -> Arb | None:
+        rho = self.base.zcdp_rho()
+        return None if rho is None else rho * self.size**2
+
+    def rational_failure(self, direction: Direction) -> Fraction | None:
+        return None
+
+    def for_group(self, size: int) -> Family:
+        return Group(self.base, self.size * size)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"base": self.base, "size": self.size}
+
+    def to_json(self) -> dict[str, Any]:
+        return {"family": self.name, "base": self.base.to_json(), "size": self.size}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(read_family(data["base"]), parse_value(data["size"], name="size"))

@@ -1,0 +1,107 @@
+"""Certified curves of composed pairs: each method encloses δ(ε) between two balls.
+
+A closed form serves one use, or Gaussians alone; a binomial sum, one two-point law; the contour, everything.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from flint import arb
+
+from discreet.losses.continuous import GaussianPair, gaussian_delta
+from discreet.losses.contour import Contour, Part
+from discreet.losses.pair import Atoms, clip_at_zero
+from discreet.losses.tuning import Landscape, Tilt, choose_last, choose_window, typical_size
+from discreet.numerics import Arb
+
+Ends = tuple[Arb, Arb]
+
+FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
+CHEAP = 2000  # nodes
+MOST = 60000  # nodes
+
+
+class Solver(Protocol):
+    """A curve with proved ends."""
+
+    def bounds(self, epsilon: Arb) -> Ends:
+        """Balls below and above δ(ε) of the finite losses."""
+
+
+class Closed:
+    """One use of one pair: its own curve."""
+
+    def __init__(self, part: Part) -> None:
+        self.pair = part[0]
+
+    def bounds(self, epsilon: Arb) -> Ends:
+        value = self.pair.delta(epsilon) - self.pair.failure()
+        return value, value
+
+
+class Gaussians:
+    """Gaussians alone: μ² adds, so the curve is closed."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.mu_squared, self.kept = arb(0), arb(1)
+        for pair, count in parts:
+            assert isinstance(pair, GaussianPair)
+            self.mu_squared += count * pair.mu_squared
+            self.kept *= (1 - pair.failure()) ** count
+
+    def bounds(self, epsilon: Arb) -> Ends:
+        value = self.kept * gaussian_delta(self.mu_squared, epsilon)
+        return value, value
+
+
+class Binomial:
+    """One law with two losses, k times: Σ_j C(k, j) p^j q^(k−j) (1 − e^(ε − loss_j))₊, from the top down."""
+
+    def __init__(self, part: Part) -> None:
+        pair, self.count = part
+        assert isinstance(pair, Atoms)
+        (self.high, self.p), (self.low, self.q) = pair.atoms
+        if self.high < self.low:
+            self.high, self.low, self.p, self.q = self.low, self.high, self.q, self.p
+
+    def bounds(self, epsilon: Arb) -> Ends:
+        k, span, ratio = self.count, self.high - self.low, self.q / self.p
+        mass, gap = self.p**k, k * self.high - epsilon
+        shrink, lost = span.exp(), (-gap).exp()
+        total = arb(0)
+        for j in range(k + 1):  # j of the k uses had the lower loss
+            if gap <= 0:
+                break
+            total += mass * clip_at_zero(1 - lost)
+            mass *= ratio * (k - j) / (j + 1)
+            gap -= span
+            lost *= shrink
+        return total, total
+
+
+class Saddle:
+    """The contour, placed for a target."""
+
+    def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, tolerance: float) -> None:
+        size = typical_size(tilt)
+        self.window = choose_window(landscape, tilt, epsilon, size + math.log(FINE))
+        parts = landscape.parts
+        last = choose_last(parts, tilt, self.window, size + math.log(FINE), CHEAP)
+        if last >= CHEAP:
+            last = choose_last(parts, tilt, self.window, size + math.log(tolerance), MOST)
+        self.contour = Contour(parts, theta=tilt.theta, window=arb(self.window.width), last=last)
+
+    def bounds(self, epsilon: Arb) -> Ends:
+        return self.contour.bounds(epsilon, self.window.below, self.window.above)
+
+
+def exact_solver(parts: Sequence[Part]) -> Solver | None:
+    """A method that needs no contour, where there is one."""
+    if all(isinstance(pair, GaussianPair) for pair, _ in parts):
+        return Gaussians(parts)
+    if len(parts) == 1 and parts[0][1] == 1:
+        return Closed(parts[0])
+    if len(parts) == 1 and isinstance(parts[0][0], Atoms) and len(parts[0][0].atoms) == 2:
+        return Binomial(parts[0])
+    return None

@@ -1,0 +1,80 @@
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+import discreet as dp
+from discreet.losses import (
+    approximate,
+    bounded_range,
+    channel,
+    discrete_gaussian,
+    discrete_laplace,
+    gaussian,
+    laplace,
+    pure,
+    randomized_response,
+    zcdp,
+)
+
+LOSSES = [
+    laplace(scale=10),
+    gaussian(sigma=3, sensitivity=Fraction(1, 3)),
+    discrete_laplace(scale=10, sensitivity=3),
+    discrete_gaussian(sigma=5),
+    bounded_range(epsilon=0.5),
+    randomized_response(epsilon=1, values=4),
+    channel([[0.75, 0.25], [0.5, 0.5]]),
+    channel([[1, 0], [0.5, 0.5]], relation="replace"),
+    pure(epsilon=0.1),
+    approximate(epsilon=1, delta=1e-9),
+    zcdp(rho=0.5, delta=1e-9),
+    dp.RenyiDP(4, 0.5).loss,
+    approximate(epsilon=1, delta=1e-9).for_group(3),
+    channel([[0.75, 0.25], [0.5, 0.5]]).for_group(2),
+]
+
+
+def test_addition_ignores_order_and_merges_equal_terms():
+    a, b = laplace(scale=10), gaussian(sigma=2)
+    assert a + b + a == 2 * a + b == sum([b, a, a])
+    assert hash(a + b) == hash(b + a)
+    assert repr(a + b + a) == ("gaussian(sigma=2, sensitivity=1) + 2 * laplace(scale=10, sensitivity=1)")
+
+
+def test_ten_tenths_make_one():
+    assert (10 * laplace(scale=10)).epsilon(delta=0) == 1.0
+
+
+def test_losses_of_two_relations_do_not_mix():
+    with pytest.raises(dp.InvalidParameter, match="relation"):
+        laplace(scale=1) + laplace(scale=1, relation="replace")
+
+
+@pytest.mark.parametrize("count", [True, 1.5, -1, "2"])
+def test_only_whole_counts_repeat(count):
+    with pytest.raises((TypeError, dp.InvalidParameter)):
+        laplace(scale=1) * count
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_json_is_exact(loss):
+    text = json.dumps((7 * loss + loss).to_json())
+    assert dp.PrivacyLoss.from_json(text) == 8 * loss
+    assert "." not in text.replace('"family"', "")  # rationals only
+
+
+def test_nothing_costs_nothing():
+    nothing = 0 * laplace(scale=1)
+    assert nothing.epsilon(delta=0) == nothing.delta(epsilon=0) == nothing.rho == nothing.mu == 0
+    assert nothing + laplace(scale=1) == laplace(scale=1)
+
+
+def test_a_notion_is_the_loss_it_names():
+    assert dp.PureDP(0.5).loss.epsilon(delta=0) == 0.5
+    assert dp.ApproxDP(0.5, 1e-6).loss.epsilon(delta=1e-6) == 0.5
+    assert dp.ZCDP(0.5).loss.rho == 0.5
+    assert dp.GDP(0.5).loss.mu == 0.5
+    assert dp.RenyiDP(2, 0.5).loss.renyi(2) == 0.5
+    assert dp.RenyiDP(2, 0.5).loss.renyi(3) == math.inf
