@@ -1,5 +1,5 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import losses as losses
+from discreet import losses as losses, pictures as pictures
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -21,6 +21,7 @@ from discreet.losses import (
     PureDP as PureDP,
     RenyiDP as RenyiDP,
 )
+from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
 from discreet.numerics import Estimate as Estimate, Interval as Interval
 
 __version__: str

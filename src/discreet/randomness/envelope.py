@@ -8,6 +8,9 @@ beyond the table form one sequence of outcomes; the table holds ⌊cumulative pr
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from math import ceil
 from typing import Literal
 
 from discreet.randomness.fixed import exp_fixed
@@ -31,13 +34,12 @@ class Envelope:
     sides: Literal[1, 2]
     points: bool
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Cells on each side with a box and a wedge of their own; beyond lies less than 2^-64 of the law."""
-        depth = 45 * self.ratio if self.shape == "linear" else Fraction(19, 2) * self.ratio
-        return max(1, -(-depth.numerator // depth.denominator))
+        return ceil((45 if self.shape == "linear" else Fraction(19, 2)) * self.ratio)
 
-    @property
+    @cached_property
     def boxes(self) -> int:
         """Outcomes that need no further test come first: this many of them."""
         return self.sides * self.cells
@@ -46,9 +48,7 @@ class Envelope:
         """What the index-th outcome is, and its cell: i >= 0, or ~i for the mirrored one."""
         if self.points or index < self.boxes:
             return "box", self._cell(index)
-        if index < 2 * self.boxes:
-            return "wedge", self._cell(index - self.boxes)
-        return "cell", self._cell(index - self.boxes)
+        return "wedge" if index < 2 * self.boxes else "cell", self._cell(index - self.boxes)
 
     def _cell(self, rank: int) -> int:
         if self.sides == 1:
@@ -80,31 +80,34 @@ class Envelope:
         return heights, 4 * (len(heights) + 1) ** 2
 
     def _masses(self, heights: list[int]) -> list[int]:
+        """The weight of each outcome."""
+        sides = self.sides
         if self.points:
-            rows = zip(heights, [*heights[1:], 0], strict=True)
-            return [mass for row in rows for mass in row[: self.sides]]
-        cells = self.cells
-        heights = heights + [0] * (cells + 1 - len(heights))
-        boxes = [height for height in heights[1 : cells + 1] for _ in range(self.sides)]
-        tops = [height for height in heights for _ in range(self.sides)]
-        wedges = [top - box for top, box in zip(tops, boxes, strict=False)]
-        return boxes + wedges + tops[len(boxes) :]
+            pairs = zip(heights, [*heights[1:], 0], strict=True)
+            return [mass for pair in pairs for mass in pair] if sides == 2 else heights
+        heights = heights + [0] * (self.cells + 1 - len(heights))
+        boxes = heights[1 : self.cells + 1]
+        wedges = [top - box for top, box in zip(heights, boxes, strict=False)]
+        masses = boxes + wedges + heights[self.cells :]
+        return [mass for mass in masses for _ in range(2)] if sides == 2 else masses
 
     def _try_thresholds(self, bits: int, precision: int) -> list[int] | None:
         heights, error = self._heights(precision)
         masses = self._masses(heights)
         # Errors of all outcomes, and of the heights below one unit that were left out: ρ + 1 times the last.
         slack = 2 * error * (len(masses) + 2 * (int(self.ratio) + 2))
-        total = sum(masses)
-        low, high = total - slack, total + slack
-        full = (1 << bits) - 1
-        thresholds, cumulative = [], 0
-        for mass in masses:
-            cumulative += mass
-            threshold = (max(cumulative - slack, 0) << bits) // high
-            if threshold != min(((cumulative + slack) << bits) // low, full):
+        total, full = sum(masses), (1 << bits) - 1
+        # c · 2^precision, too low or too high by less than twice the relative error of the total (and 1).
+        inverse = (1 << (2 * precision)) // total
+        margin = 8 * slack + 8
+        dropped = precision - bits
+        thresholds: list[int] = []
+        for cumulative in accumulate(masses):
+            middle = cumulative * inverse >> precision
+            threshold = middle - margin >> dropped
+            if threshold != min(middle + margin >> dropped, full):
                 return None
-            thresholds.append(threshold)
+            thresholds.append(max(threshold, 0))
             if threshold == full:
                 return thresholds
         return None
