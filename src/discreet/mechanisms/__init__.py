@@ -1,6 +1,14 @@
 """One mechanism per file. The law, step included, is fixed when the object is made."""
 
+from discreet.mechanisms.above_threshold import AboveThreshold
+from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-
-__all__ = ["Gaussian", "Laplace"]
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.numeric_sparse import NumericSparse
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.sparse import Sparse
+from discreet.mechanisms.staircase import Staircase
+from discreet.mechanisms.top_k import TopK

@@ -1,7 +1,7 @@
 """How much noise the sparse vector technique needs, and what it costs."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -12,7 +12,7 @@ from discreet.numerics import Arb, ball, least_passing, round_up, working_precis
 
 Split: TypeAlias = Literal["seeds", "optimal"]
 
-_TOLERANCE = Fraction(1, 2**12)  # of a calibrated noise: a little more than needed
+TOLERANCE = Fraction(1, 2**12)  # of a calibrated noise: a little more than needed
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,10 @@ class SparseNoise:
         "above" by two; every "below" then stays below.
         """
         return 1 / self.threshold + 2 * self.answers / self.query
+
+    def repeat(self, rounds: int) -> "SparseNoise":
+        """The same noise, round after round."""
+        return replace(self, rounds=rounds)
 
     def loss(self, relation: Relation) -> PrivacyLoss:
         """The rounds together: each is pure, and they may be chosen adaptively."""
@@ -62,18 +66,18 @@ def optimal_noise(*, epsilon: Fraction, delta: Fraction, count: int) -> SparseNo
     Splitting a round's ε as 1 : (2a)^(2/3) between threshold and a answers minimises the variance of their
     difference (Lyu, Su and Li, VLDB 2017, Section 4.2).
     """
-    kept = _split_round(epsilon, rounds=1, answers=count)
+    kept = _split_round(epsilon, answers=count)
     if delta == 0 or count == 1:
         return kept
-    composed = _split_round(composed_epsilon(epsilon, delta, count), rounds=count, answers=1)
+    composed = _split_round(composed_epsilon(epsilon, delta, count), answers=1).repeat(count)
     return min(kept, composed, key=lambda noise: noise.threshold**2 + noise.query**2)
 
 
-def _split_round(epsilon: Fraction, *, rounds: int, answers: int) -> SparseNoise:
+def _split_round(epsilon: Fraction, *, answers: int) -> SparseNoise:
     ratio = Fraction(math.ceil(1000 * (2 * answers) ** (2 / 3)), 1000)
     share = epsilon / (1 + ratio)
     return SparseNoise(
-        threshold=1 / share, query=2 * answers / (epsilon - share), rounds=rounds, answers=answers
+        threshold=1 / share, query=2 * answers / (epsilon - share), rounds=1, answers=answers
     )
 
 
@@ -83,7 +87,7 @@ def composed_epsilon(epsilon: Fraction, delta: Fraction, count: int) -> Fraction
     scale = least_passing(
         lambda scale: (count * pure(epsilon=1 / scale)).delta(epsilon=epsilon) <= delta,
         start=count / epsilon,
-        tolerance=_TOLERANCE,
+        tolerance=TOLERANCE,
     )
     return 1 / scale
 

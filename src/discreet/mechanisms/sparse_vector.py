@@ -33,6 +33,8 @@ from discreet.numerics import (
 )
 from discreet.randomness import Source, discrete_laplace, fresh_source
 
+_ONCE = "a sparse vector cannot be copied or stored: a second run would be a second release"
+
 
 class SparseVector:
     """A stream of adaptively chosen values, each compared with one noisy threshold.
@@ -64,6 +66,7 @@ class SparseVector:
             )
         self.split = split
         self.relation = check_relation(relation)
+        self._declared_step = step
         self.noise = self._calibrate()
         # Only comparisons leave, so a fine lattice costs nothing.
         scale = self.sensitivity * min(self.noise.threshold, self.noise.query)
@@ -158,7 +161,14 @@ class SparseVector:
 
     # --- once only -----------------------------------------------------------------------------------------
 
-    def _refuse(self, *_: Any) -> NoReturn:
-        raise TypeError("a sparse vector cannot be copied or stored: a second run would be a second release")
+    def __copy__(self) -> NoReturn:
+        raise TypeError(_ONCE)
 
-    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = __getstate__ = __setstate__ = _refuse
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise TypeError(_ONCE)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(_ONCE)
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError(_ONCE)
