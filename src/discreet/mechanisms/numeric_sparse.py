@@ -1,25 +1,18 @@
 """NumericSparse: the values above a threshold, each released with noise of its own."""
 
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss, pure
 from discreet.mechanisms.above_threshold import stream_draw
 from discreet.mechanisms.example import Example
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.sparse_noise import (
-    TOLERANCE,
-    SparseNoise,
-    optimal_noise,
-    seeds_noise,
-    textbook_sigma,
-)
+from discreet.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise, textbook_sigma
 from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.numerics import ball, least_passing, round_down, working_precision
+from discreet.numerics import ball, round_down, working_precision
 
 _SHARE = Fraction(1, 9)  # of the price, for the values: the textbook's share at delta = 0
 
@@ -34,34 +27,26 @@ class NumericSparse(SparseVector):
     Accuracy: `margin` for the comparisons, `values.error()` for a released number.
 
     >>> stream = NumericSparse(epsilon=9, threshold=1000)
-    >>> stream.noise.round_epsilon, 1 / stream.values.scale  # 8 + 1: no more than was asked for
-    (Fraction(8, 1), Fraction(1, 1))
+    >>> stream.noise.value_epsilon, stream.noise.round_epsilon  # 1 of 9: no more than was asked for
+    (Fraction(1, 1), Fraction(9, 1))
     """
 
     values: Laplace
 
     def _calibrate(self) -> SparseNoise:
-        noise, price = self._shares()
+        noise = self._textbook() if self.split == "seeds" else self._optimal()
         self.values = Laplace(
-            epsilon=price, sensitivity=self.sensitivity, step=self._declared_step, relation=self.relation
+            epsilon=noise.value_epsilon,
+            sensitivity=self.sensitivity,
+            step=self._declared_step,
+            relation=self.relation,
         )
         return noise
 
-    def _shares(self) -> tuple[SparseNoise, Fraction]:
-        """The noise of the comparisons, and the price of each released value."""
-        if self.split == "seeds":
-            return self._textbook()
-        if self.delta == 0 or self.count == 1:
-            compared = optimal_noise(
-                epsilon=(1 - _SHARE) * self.epsilon, delta=Fraction(0), count=self.count
-            )
-            return compared, _SHARE * self.epsilon / self.count
-        each = composed_price(self.epsilon, self.delta, self.count)
-        return optimal_noise(epsilon=(1 - _SHARE) * each, delta=Fraction(0), count=1).repeat(
-            self.count
-        ), _SHARE * each
+    def _optimal(self) -> SparseNoise:
+        return optimal_noise(epsilon=self.epsilon, delta=self.delta, count=self.count, share=_SHARE)
 
-    def _textbook(self) -> tuple[SparseNoise, Fraction]:
+    def _textbook(self) -> SparseNoise:
         compared, valued = (1 - _SHARE) * self.epsilon, 2 * _SHARE * self.epsilon
         if self.delta > 0:
             with working_precision(128):  # rounded down: the noise only grows
@@ -70,12 +55,7 @@ class NumericSparse(SparseVector):
                 valued = Fraction(round_down(2 / (root + 1))) * self.epsilon
         noise = seeds_noise(epsilon=compared, delta=self.delta, count=self.count, failures=2)
         sigma = textbook_sigma(epsilon=valued, delta=self.delta, count=self.count, failures=2)
-        return noise, 1 / sigma
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """What the whole stream costs: its comparisons, and up to `count` released values."""
-        return self.noise.loss(self.relation) + self.count * self.values.loss
+        return replace(noise, value_epsilon=1 / sigma)
 
     def test(self, value: Any) -> Any:
         """The value with noise if it is above, else None; after the last number the stream is finished."""
@@ -98,14 +78,3 @@ class NumericSparse(SparseVector):
             Example(optimal, ((0, 1), (1, 0)), stream_draw(optimal)),
         )
 
-
-@lru_cache(maxsize=256)
-def composed_price(epsilon: Fraction, delta: Fraction, count: int) -> Fraction:
-    """The most that each of `count` rounds, value included, may cost for (ε, δ)-DP by exact composition."""
-
-    def passes(scale: Fraction) -> bool:
-        # On whole numbers a value's noise is as bad as any of its price, so both are charged as pure.
-        compared, valued = pure(epsilon=(1 - _SHARE) / scale), pure(epsilon=_SHARE / scale)
-        return (count * compared + count * valued).delta(epsilon=epsilon) <= delta
-
-    return 1 / least_passing(passes, start=count / epsilon, tolerance=TOLERANCE)

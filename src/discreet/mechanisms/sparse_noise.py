@@ -20,25 +20,23 @@ class SparseNoise:
     """Laplace noise of the threshold and of each query, as multiples of the sensitivity.
 
     The threshold's noise is drawn anew in each of `rounds` rounds; a round ends with its `answers`-th "above".
+    Each "above" may come with a number that costs `value_epsilon`.
     """
 
     threshold: Fraction
     query: Fraction
     rounds: int
     answers: int = 1
+    value_epsilon: Fraction = Fraction(0)
 
     @property
     def round_epsilon(self) -> Fraction:
-        """What a round costs: 1/threshold + 2·answers/query.
+        """What a round costs: 1/threshold + answers·(2/query + value_epsilon).
 
         Proof: docs/theory/sparse-vector.md. Shift the threshold's noise by one sensitivity, the noise of each
         "above" by two; every "below" then stays below.
         """
-        return 1 / self.threshold + 2 * self.answers / self.query
-
-    def repeat(self, rounds: int) -> "SparseNoise":
-        """The same noise, round after round."""
-        return replace(self, rounds=rounds)
+        return 1 / self.threshold + self.answers * (2 / self.query + self.value_epsilon)
 
     def loss(self, relation: Relation) -> PrivacyLoss:
         """The rounds together: each is pure, and they may be chosen adaptively."""
@@ -60,24 +58,32 @@ def textbook_sigma(*, epsilon: Fraction, delta: Fraction, count: int, failures: 
         return Fraction(round_up(root)) / epsilon
 
 
-def optimal_noise(*, epsilon: Fraction, delta: Fraction, count: int) -> SparseNoise:
+def optimal_noise(
+    *, epsilon: Fraction, delta: Fraction, count: int, share: Fraction = Fraction(0)
+) -> SparseNoise:
     """The least noise we can prove: thresholds kept for all c answers, or composed exactly where δ > 0 helps.
 
     Splitting a round's ε as 1 : (2a)^(2/3) between threshold and a answers minimises the variance of their
-    difference (Lyu, Su and Li, VLDB 2017, Section 4.2).
+    difference (Lyu, Su and Li, VLDB 2017, Section 4.2). `share` of ε goes to released values.
     """
-    kept = _split_round(epsilon, answers=count)
+    kept = _split_round(epsilon, answers=count, share=share)
     if delta == 0 or count == 1:
         return kept
-    composed = _split_round(composed_epsilon(epsilon, delta, count), answers=1).repeat(count)
+    each = composed_epsilon(epsilon, delta, count)
+    composed = replace(_split_round(each, answers=1, share=share), rounds=count)
     return min(kept, composed, key=lambda noise: noise.threshold**2 + noise.query**2)
 
 
-def _split_round(epsilon: Fraction, *, answers: int) -> SparseNoise:
+def _split_round(epsilon: Fraction, *, answers: int, share: Fraction) -> SparseNoise:
     ratio = Fraction(math.ceil(1000 * (2 * answers) ** (2 / 3)), 1000)
-    share = epsilon / (1 + ratio)
+    compared = (1 - share) * epsilon
+    first = compared / (1 + ratio)
     return SparseNoise(
-        threshold=1 / share, query=2 * answers / (epsilon - share), rounds=1, answers=answers
+        threshold=1 / first,
+        query=2 * answers / (compared - first),
+        rounds=1,
+        answers=answers,
+        value_epsilon=share * epsilon / answers,
     )
 
 

@@ -72,7 +72,8 @@ class SparseVector:
         scale = self.sensitivity * min(self.noise.threshold, self.noise.query)
         fine = largest_power_of_two(scale / FINENESS)
         self.step = choose_step(fine if step is None else step, scale=scale, sensitivity=self.sensitivity)
-        check_total(self.loss, epsilon=self.epsilon, delta=self.delta)
+        if self.split == "seeds":
+            check_total(self.loss, epsilon=self.epsilon, delta=self.delta)
         self._lock = threading.Lock()
         self._open(fresh_source())
 
