@@ -1,7 +1,6 @@
 """A private quantile: the exponential mechanism over every point of a public lattice."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,11 +12,11 @@ from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, bounded_range, check_relation
 from discreet.mechanisms.additive import show
 from discreet.mechanisms.example import Example
+from discreet.mechanisms.inputs import as_numbers, exact_bounds
 from discreet.mechanisms.lattice import choose_step
 from discreet.mechanisms.selection import tail_gap
 from discreet.numerics import (
     Real,
-    exact,
     exact_epsilon,
     exact_probability,
     largest_power_of_two,
@@ -35,7 +34,7 @@ class Quantile:
     u(D, c) = -|(1-q)·#{x < c} - q·#{x > c}|, Δ = max(q, 1-q) under add/remove, 1 under replace.
 
     All points between two neighbouring values score alike, so one gap is chosen by its exact weight and then a point
-    in it: the law over all points, at the price of a sort. Values are clamped to the bounds.
+    in it: the law over all points, at the price of a sort. Values outside the bounds lie below or above all points.
 
     Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011, Algorithm 2).
     Accuracy: `rank_error`.
@@ -126,7 +125,7 @@ class Quantile:
         return starts, sizes, -np.abs(above * less.astype(kind) - below * more.astype(kind))
 
     def _in_steps(self, values: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """⌊x/step⌋ and ⌈x/step⌉ of every value, clamped to the bounds, exactly."""
+        """⌊x/step⌋ and ⌈x/step⌉ of every value, exactly; beyond the ends it does not matter where."""
         array = as_numbers(values)
         first, last = self._ends
         exponent = self.step.numerator.bit_length() - self.step.denominator.bit_length()
@@ -134,7 +133,7 @@ class Quantile:
             with np.errstate(over="ignore", under="ignore"):
                 scaled = np.ldexp(array, -exponent)
             if (np.ldexp(scaled, exponent) == array).all():  # no bits fell off either end
-                scaled = np.clip(scaled, first - 1, last + 1)  # beyond the ends, where does not matter
+                scaled = np.clip(scaled, first - 1, last + 1)
                 return np.floor(scaled).astype(np.int64), np.ceil(scaled).astype(np.int64)
         exact_steps = [min(max(Fraction(value) / self.step, first - 1), last + 1) for value in array.tolist()]
         floors = np.array([math.floor(value) for value in exact_steps], dtype=np.int64)
@@ -165,48 +164,3 @@ class Quantile:
             Example(median, ((1, 1, 3), (1, 1, 3, 4)), median._release),
             Example(upper, ((0.5, 1, 3), (4, 1, 3)), upper._release),
         )
-
-
-def exact_bounds(bounds: tuple[Real, Real]) -> tuple[Fraction, Fraction]:
-    """Declared bounds, lower first.
-
-    >>> exact_bounds((0, 0.5))
-    (Fraction(0, 1), Fraction(1, 2))
-    """
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise InvalidParameter("bounds must be two numbers, (lower, upper).", parameter="bounds")
-    low, high = (exact(bound, name="bounds") for bound in bounds)
-    if low >= high:
-        raise InvalidParameter(
-            f"bounds must have lower < upper, got ({show(low)}, {show(high)}).", parameter="bounds"
-        )
-    return low, high
-
-
-def as_numbers(values: Any) -> NDArray[Any]:
-    """One-dimensional finite numbers of the data: float64, or exact Python ints."""
-    array = values if isinstance(values, np.ndarray) else _array_of(values)
-    if array.ndim != 1 or array.dtype.kind not in "iufO":
-        raise InvalidParameter("values must be a list of numbers.", parameter="values")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InvalidParameter("values must be finite.", parameter="values")
-    if array.dtype.kind == "f":
-        return array.astype(np.float64)
-    return array
-
-
-def _array_of(values: Sequence[Any]) -> NDArray[Any]:
-    kinds = {type(value) for value in values}
-    if not kinds <= {int, float}:
-        kinds = {_kind(value) for value in values}
-    if kinds == {int} and max(map(abs, values)) >= 1 << 53:
-        return np.array([int(value) for value in values], dtype=object)
-    if kinds == {int, float} and any(abs(value) >= 1 << 53 for value in values):
-        return np.array([Fraction(value) for value in values], dtype=object)
-    return np.array([float(value) for value in values], dtype=np.float64)
-
-
-def _kind(value: Any) -> type:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InvalidParameter("values must be a list of numbers.", parameter="values")
-    return int if isinstance(value, int | np.integer) else float
