@@ -21,7 +21,32 @@ from discreet.losses import (
     PureDP as PureDP,
     RenyiDP as RenyiDP,
 )
-from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
+from discreet.mechanisms import (
+    AboveThreshold as AboveThreshold,
+    DiscreteGaussian as DiscreteGaussian,
+    Exponential as Exponential,
+    Gaussian as Gaussian,
+    KeySelection as KeySelection,
+    Laplace as Laplace,
+    NoisyMax as NoisyMax,
+    NumericSparse as NumericSparse,
+    PermuteAndFlip as PermuteAndFlip,
+    Quantile as Quantile,
+    RandomizedResponse as RandomizedResponse,
+    Sparse as Sparse,
+    Staircase as Staircase,
+    TopK as TopK,
+)
+from discreet.mechanisms.price import DeltaWarning as DeltaWarning
+from discreet.mechanisms.statistics import (
+    bounded_sum as bounded_sum,
+    count as count,
+    histogram as histogram,
+    mean as mean,
+    proportion as proportion,
+    quantile as quantile,
+    variance as variance,
+)
 from discreet.numerics import Estimate as Estimate, Interval as Interval
 
 __version__: str

@@ -1,7 +1,7 @@
 """Local privacy: everyone randomises their own record, and nobody has to be trusted with the truth.
 
-A protocol object is public. Its client half, `randomize`, runs where the data are; its collector half, `estimate`,
-sees nothing but reports, which are plain JSON values.
+A protocol object is public. Its client half, `randomize`, runs where the data are; its collector half,
+`estimate`, sees nothing but reports, which are plain JSON values.
 """
 
 import json
@@ -26,7 +26,9 @@ def choice(*, values: Sequence[Any], epsilon: Real) -> Choice:
     return Choice(values=values, epsilon=epsilon)
 
 
-def number(*, bounds: tuple[Real, Real], epsilon: Real, noise: str = "window") -> "WindowNumber | LaplaceNumber":
+def number(
+    *, bounds: tuple[Real, Real], epsilon: Real, noise: str = "window"
+) -> "WindowNumber | LaplaceNumber":
     """A protocol for a bounded number: "window" has the least error, "laplace" is the textbook's.
 
     >>> number(bounds=(0, 15), epsilon=0.5).levels  # for small epsilon one bit is best
@@ -39,7 +41,7 @@ def number(*, bounds: tuple[Real, Real], epsilon: Real, noise: str = "window") -
     raise InvalidParameter(f'noise must be "window" or "laplace", got {str(noise)[:60]}.', parameter="noise")
 
 
-def from_json(protocol: str | dict[str, Any]) -> "Choice | WindowNumber | LaplaceNumber":
+def from_json(protocol: str | dict[str, Any]) -> Choice | WindowNumber | LaplaceNumber:
     """The protocol that `to_json` wrote: both halves can be run from it, apart.
 
     >>> from_json(choice(values=["a", "b"], epsilon=1).to_json()) == choice(values=["a", "b"], epsilon=1)
@@ -50,8 +52,8 @@ def from_json(protocol: str | dict[str, Any]) -> "Choice | WindowNumber | Laplac
             protocol = json.loads(protocol)
         except json.JSONDecodeError:
             raise InvalidParameter("a protocol must be JSON.", parameter="protocol") from None
-    kind = protocol.get("protocol") if isinstance(protocol, dict) else None
+    fields: dict[str, Any] = protocol if isinstance(protocol, dict) else {}
     for known in (Choice, WindowNumber, LaplaceNumber):
-        if kind == known.protocol:
-            return known.from_json(protocol)
+        if fields.get("protocol") == known.protocol:
+            return known.from_json(fields)
     raise InvalidParameter("a protocol must name its kind: choice, window or laplace.", parameter="protocol")

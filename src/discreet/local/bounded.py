@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class BoundedNumber:
         return {"protocol": self.protocol, "version": 1, "epsilon": str(self.epsilon), "bounds": bounds}
 
     @classmethod
-    def from_json(cls, protocol: dict[str, Any]) -> "BoundedNumber":
+    def from_json(cls, protocol: dict[str, Any]) -> Self:
         """The protocol that was stored."""
         bounds = read_field(protocol, "bounds")
         if not isinstance(bounds, list) or len(bounds) != 2:

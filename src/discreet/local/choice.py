@@ -31,12 +31,15 @@ from discreet.randomness import Source, bernoulli_real, fresh_source
 
 @dataclass(frozen=True, init=False)
 class Choice:
-    """Report `size` of the k values: every set that holds the truth is e^ε times as likely as one that does not.
+    """Report `size` of the k values: every set that holds the truth is e^ε times as likely as one that does
+    not.
 
     size = 1 is randomised response, best for few values or a large ε; else about k/(e^ε + 1).
 
-    Privacy: ε-DP for each report (Ye and Barg, IEEE Trans. Inf. Theory 2018; Wang et al. 2016), exactly sampled.
-    Accuracy: unbiased shares; of all ε-DP reports, subset selection has the least variance up to lower-order terms.
+    Privacy: ε-DP for each report (Ye and Barg, IEEE Trans. Inf. Theory 2018; Wang et al. 2016), exactly
+    sampled.
+    Accuracy: unbiased shares; of all ε-DP reports, subset selection has the least variance up to lower-order
+    terms.
 
     >>> Choice(values=range(100), epsilon=1).size
     27
@@ -51,7 +54,9 @@ class Choice:
     def __init__(self, *, values: Sequence[Hashable], epsilon: Real) -> None:
         object.__setattr__(self, "values", check_values(values))
         if not all(isinstance(value, str | int | bool) for value in self.values):
-            raise InvalidParameter("values must be text or whole numbers, so that reports are JSON.", parameter="values")
+            raise InvalidParameter(
+                "values must be text or whole numbers, so that reports are JSON.", parameter="values"
+            )
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
         object.__setattr__(self, "size", self._best_size())
 
@@ -64,7 +69,7 @@ class Choice:
 
     def _holding(self, size: int) -> Arb:
         """The probability that a report holds the truth: s·e^ε/(s·e^ε + k - s)."""
-        return 1 / (1 + Fraction(len(self.values) - size, size) * (-ball(self.epsilon)).exp())
+        return 1 / (1 + ball(Fraction(len(self.values) - size, size)) * (-ball(self.epsilon)).exp())
 
     def _support(self, size: int) -> Support:
         own, others = self._holding(size), len(self.values) - 1
@@ -86,7 +91,7 @@ class Choice:
     # --- the client ----------------------------------------------------------------------------------------
 
     def randomize(self, value: Any) -> Any:
-        """The report of one person, or a list of reports for a list of people. Each call costs epsilon again."""
+        """The report of one person, or a list for a list of people. Each call costs epsilon again."""
         people = listed(value)
         reports = self._randomize([value] if people is None else people, fresh_source())
         return reports[0] if people is None else reports
@@ -129,7 +134,7 @@ class Choice:
         }
 
     def _read(self, report: Any) -> set[int]:
-        """The values of a report; a set of another size, or with unknown values, was not made by this protocol."""
+        """The values of a report; another number of them, or unknown ones, are not of this protocol."""
         held = [report] if self.size == 1 else report
         try:
             codes = {self._codes[value] for value in held}
@@ -142,7 +147,7 @@ class Choice:
         return codes
 
     def compare(self, *, people: Real) -> Comparison:
-        """The standard error of a rare value's share, against Laplace noise on the same table held by a curator."""
+        """The standard error of a rare value's share, against a curator's Laplace noise."""
         n = exact_whole(people, name="people", least=1)
         central = Laplace(epsilon=self.epsilon, sensitivity=2, relation="replace").variance ** 0.5 / n
         with working_precision(128):
@@ -151,13 +156,18 @@ class Choice:
     def describe(self) -> str:
         """One sentence for those who are asked."""
         return (
-            f"Each report holds {self.size} of {len(self.values)} values and is {self.epsilon}-differentially private "
-            f"by itself. {AGAIN}"
+            f"Each report holds {self.size} of {len(self.values)} values and is "
+            f"{self.epsilon}-differentially private by itself. {AGAIN}"
         )
 
     def to_json(self) -> dict[str, Any]:
         """The public protocol, exactly."""
-        return {"protocol": self.protocol, "version": 1, "epsilon": str(self.epsilon), "values": list(self.values)}
+        return {
+            "protocol": self.protocol,
+            "version": 1,
+            "epsilon": str(self.epsilon),
+            "values": list(self.values),
+        }
 
     @classmethod
     def from_json(cls, protocol: dict[str, Any]) -> "Choice":

@@ -22,9 +22,11 @@ _FINENESS = 1 << 20  # steps between the bounds
 class LaplaceNumber(BoundedNumber):
     """Report the number plus Laplace noise of scale (U - L)/ε, on a lattice.
 
-    Privacy: ε-DP for each report; the only record of a data set of one is replaced, so the sensitivity is U - L.
-    Accuracy: the mean of n reports lies within 2b√(l/n) + b·l/n of the mean of the numbers, l = ln(2/(1 - confidence)):
-    Bernstein's inequality, because E[exp(λX)] ≤ 1/(1 - λ²b²) on the lattice too (docs/theory/local.md).
+    Privacy: ε-DP for each report; the only record of a data set of one is replaced, so the sensitivity is U -
+    L.
+    Accuracy: the mean of n reports lies within 2b√(l/n) + b·l/n of the mean of the numbers, l = ln(2/(1 -
+    confidence)): Bernstein's inequality, because E[exp(λX)] ≤ 1/(1 - λ²b²) on the lattice too
+    (docs/theory/local.md).
 
     >>> LaplaceNumber(bounds=(0, 15), epsilon=0.5).noise.scale
     Fraction(30, 1)
@@ -61,7 +63,8 @@ class LaplaceNumber(BoundedNumber):
         return reports[0] if people is None else reports
 
     def _randomize(self, truths: list[Any], source: Source) -> list[float]:
-        # A clamped float is a float; bounds that are none are the owner's to declare, and are rounded like data.
+        # A clamped float is a float; bounds that are none are the owner's to declare, and are rounded like
+        # data.
         numbers = [float(self._clamp(truth)) for truth in truths]
         released: list[float] = self.noise._release(numbers, source)
         return released
@@ -73,13 +76,14 @@ class LaplaceNumber(BoundedNumber):
             isinstance(report, bool) or not isinstance(report, int | float) or not math.isfinite(report)
             for report in received
         ):
-            raise InvalidParameter("reports must be a list of at least one finite number.", parameter="reports")
+            raise InvalidParameter(
+                "reports must be a list of at least one finite number.", parameter="reports"
+            )
         n, log, scale = len(received), miss(confidence), float(self.noise.scale)
         reach = 2 * scale * math.sqrt(log / n) + scale * log / n + float(self.noise.step)
-        return mean_estimate(
-            math.fsum(received) / n, float(np.std(received)), reach, n, confidence
-        )
+        return mean_estimate(math.fsum(received) / n, float(np.std(received)), reach, n, confidence)
 
     def describe(self) -> str:
         """One sentence for those who are asked."""
-        return f"Each report is {self.epsilon}-differentially private by itself: {self.noise.describe()}. {AGAIN}"
+        law = self.noise.describe()
+        return f"Each report is {self.epsilon}-differentially private by itself: {law}. {AGAIN}"

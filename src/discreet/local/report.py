@@ -63,9 +63,7 @@ def miss(confidence: Real) -> float:
     return math.log(2 / missed)
 
 
-def mean_estimate(
-    centre: float, spread: float, reach: float, count: int, confidence: Real
-) -> Estimate:
+def mean_estimate(centre: float, spread: float, reach: float, count: int, confidence: Real) -> Estimate:
     """A mean of `count` independent reports with its standard error and the half-width of its interval."""
     return Estimate(
         centre, spread / math.sqrt(count), Interval(centre - reach, centre + reach), float(confidence)

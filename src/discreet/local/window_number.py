@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,15 +35,15 @@ class WindowNumber(BoundedNumber):
     """Round at random to one of G+1 levels, then report a place y of 0 ... G+w-1: each of the w places of the
     level's window x ... x+w-1 with probability e^ε/Z, each other place with 1/Z, Z = w·e^ε + G.
 
-    E[y] is linear in x, so the mean is estimated without bias. G and w have the least worst-case variance: G = w = 1
-    (one bit: Duchi, Jordan and Wainwright 2018) for small ε, a fine grid (the piecewise mechanism of Wang et al.,
-    ICDE 2019) for larger.
+    E[y] is linear in x, so the mean is estimated without bias. G and w have the least worst-case variance: G
+    = w = 1 (one bit: Duchi, Jordan and Wainwright 2018) for small ε, a fine grid (the piecewise mechanism of
+    Wang et al., ICDE 2019) for larger.
 
     Privacy: ε-DP for each report: two levels change the probability of a place by at most e^ε.
     Accuracy: Bernstein's inequality with the worst-case variance; exact binomial limits for one bit.
 
-    >>> WindowNumber(bounds=(0, 15), epsilon=3).window
-    57
+    >>> WindowNumber(bounds=(0, 15), epsilon=4).places
+    10
     """
 
     protocol: ClassVar[str] = "window"
@@ -96,7 +97,7 @@ class WindowNumber(BoundedNumber):
 
     def _hit(self) -> Arb:
         """The probability of a place in the window: w·e^ε/(w·e^ε + G)."""
-        return 1 / (1 + Fraction(self.levels, self.window) * (-ball(self.epsilon)).exp())
+        return 1 / (1 + ball(Fraction(self.levels, self.window)) * (-ball(self.epsilon)).exp())
 
     def _level(self, truth: Any, source: Source) -> int:
         low, high = self.bounds
@@ -137,7 +138,7 @@ class WindowNumber(BoundedNumber):
         if not received:
             raise InvalidParameter("reports must be a list of at least one report.", parameter="reports")
         if any(isinstance(place, bool) or not isinstance(place, int) for place in received) or not (
-            0 <= min(received) and max(received) < self.places
+            min(received) >= 0 and max(received) < self.places
         ):
             raise InvalidParameter(
                 f"a report must be a whole number below {self.places}.", parameter="reports"
@@ -147,8 +148,8 @@ class WindowNumber(BoundedNumber):
     def describe(self) -> str:
         """One sentence for those who are asked."""
         return (
-            f"Each report is one of {self.places} whole numbers and {self.epsilon}-differentially private by itself. "
-            f"{AGAIN}"
+            f"Each report is one of {self.places} whole numbers and "
+            f"{self.epsilon}-differentially private by itself. {AGAIN}"
         )
 
 
@@ -171,11 +172,12 @@ def _shapes(epsilon: float) -> Iterator[tuple[int, int]]:
 def worst_variance(epsilon: float, levels: int, window: int) -> float:
     """The largest variance of a report's estimate of t in [0, 1], over all t.
 
-    Rounding adds f(1-f) levels²; between two levels the variance is a concave parabola, so its middle is looked at too.
+    Rounding adds f(1-f) levels²; between two levels the variance is a concave parabola, so its middle is
+    looked at too.
     """
     at = [_level_variance(epsilon, levels, window, x) for x in range(levels + 1)]
     worst = max(at)
-    for left, right in zip(at, at[1:], strict=False):
+    for left, right in pairwise(at):
         # f ↦ (1-f)·left + f·right + f(1-f)/levels², greatest at f = 1/2 + (right-left)·levels²/2
         f = min(max(0.5 + (right - left) * levels**2 / 2, 0.0), 1.0)
         worst = max(worst, (1 - f) * left + f * right + f * (1 - f) / levels**2)
@@ -188,11 +190,12 @@ def _level_variance(epsilon: float, levels: int, window: int, x: int) -> float:
     gain = 1 - miss_each
 
     def moment(power: int) -> float:
-        near = sum((x + i) ** power for i in range(window))
+        near = _power_sum(x + window, power) - _power_sum(x, power)
         return (gain * near + miss_each * _power_sum(places, power)) / total
 
     slope = total / (gain * window * levels)
-    return (moment(2) - moment(1) ** 2) * slope**2
+    variance: float = (moment(2) - moment(1) ** 2) * slope**2
+    return variance
 
 
 @lru_cache(maxsize=4096)

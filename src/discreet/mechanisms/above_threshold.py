@@ -14,8 +14,8 @@ from discreet.randomness import Source
 class AboveThreshold(SparseVector):
     """Noise Lap(2Δ/ε) on the threshold once, Lap(4Δ/ε) on each value; ends with the first "above".
 
-    Privacy: ε-DP for any number of adaptive queries (Dwork and Roth 2014, Theorem 3.23; on the lattice and for
-    the "optimal" split: docs/theory/sparse-vector.md).
+    Privacy: ε-DP for any number of adaptive queries (Dwork and Roth 2014, Theorem 3.23; on the lattice and
+    for the "optimal" split: docs/theory/sparse-vector.md).
     Accuracy: `margin`.
 
     >>> stream = AboveThreshold(epsilon=1, threshold=1000)

@@ -39,11 +39,12 @@ _TOLERANCE = Fraction(1, 2**20)
 class DiscreteGaussian(Additive):
     """Noise on the multiples of a step with Pr[noise = k·step] ∝ exp(-(k·step)²/2σ²).
 
-    `sensitivity` is Euclidean; `dimension`, how many numbers one unit can change at once, must be declared before
-    several numbers are released.
+    `sensitivity` is Euclidean; `dimension`, how many numbers one unit can change at once, must be declared
+    before several numbers are released.
 
-    Privacy: s²/2σ²-zCDP in any dimension, and the exact curve in one (Canonne, Kamath and Steinke, NeurIPS 2020,
-    Theorems 4 and 7); s counts the sensitivity after rounding. Never Gaussian DP: its tails are not Gaussian.
+    Privacy: s²/2σ²-zCDP in any dimension, and the exact curve in one (Canonne, Kamath and Steinke, NeurIPS
+    2020, Theorems 4 and 7); s counts the sensitivity after rounding. Never Gaussian DP: its tails are not
+    Gaussian.
     Accuracy: Var ≤ σ² (same, Corollary 9); Pr[|noise| > a] ≤ Pr[|N(0, σ²)| ≥ a] (same, Proposition 25).
 
     >>> DiscreteGaussian(sigma=10, sensitivity=1).loss.rho

@@ -1,10 +1,9 @@
-"""The exponential mechanism: a good candidate, chosen with probability that grows exponentially with its score."""
+"""The exponential mechanism: a candidate, chosen with probability that grows exponentially with its score."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, bounded_range
@@ -12,15 +11,15 @@ from discreet.mechanisms.example import Example
 from discreet.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
 from discreet.numerics import Real, ball, exact_positive, working_precision
 from discreet.randomness import Source, choice, fresh_source, weighted_choice
-from discreet.randomness.scores import gaps_of
+from discreet.randomness.scores import Scores, gaps_of
 
 
 @dataclass(frozen=True, init=False)
 class Exponential(Selection):
     """Choose candidate r with probability ∝ w(r)·exp(ε·u(D, r) / 2Δ); exp(ε·u / Δ) for monotone scores.
 
-    Privacy: ε-DP (McSherry and Talwar, FOCS 2007, Theorem 6) and of bounded range ε (Durfee and Rogers, NeurIPS
-    2019), for any public base measure w. A float among the scores stands for its binary value.
+    Privacy: ε-DP (McSherry and Talwar, FOCS 2007, Theorem 6) and of bounded range ε (Durfee and Rogers,
+    NeurIPS 2019), for any public base measure w. A float among the scores stands for its binary value.
     Accuracy: `utility_bound`.
 
     >>> Exponential(epsilon=1, sensitivity=1).probabilities([5, 5])
@@ -33,20 +32,18 @@ class Exponential(Selection):
         return bounded_range(epsilon=self.epsilon, relation=self.relation)
 
     def choose(
-        self, candidates: Sequence[Candidate], scores: Sequence[Any], *, weights: Sequence[Real] | None = None
+        self, candidates: Sequence[Candidate], scores: Scores, *, weights: Sequence[Real] | None = None
     ) -> Candidate:
         """One of the candidates; `weights` is a public base measure, equal for all unless given."""
         check_pairing(candidates, scores)
         return candidates[self._choose(scores, fresh_source(), weights)]
 
-    def _choose(self, scores: Sequence[Any], source: Source, weights: Sequence[Real] | None = None) -> int:
+    def _choose(self, scores: Scores, source: Source, weights: Sequence[Real] | None = None) -> int:
         if weights is None:
             return choice(source, scores, self.factor)
         return weighted_choice(source, scores, self.factor, whole_weights(weights, len(scores)))
 
-    def probabilities(
-        self, scores: Sequence[Any], *, weights: Sequence[Real] | None = None
-    ) -> tuple[float, ...]:
+    def probabilities(self, scores: Scores, *, weights: Sequence[Real] | None = None) -> tuple[float, ...]:
         """The probability of each candidate, right to the last digits of a float."""
         sizes = [1] * len(scores) if weights is None else whole_weights(weights, len(scores))
         gaps = gaps_of(scores, self.factor)
@@ -56,7 +53,8 @@ class Exponential(Selection):
             return tuple(float((mass / total).mid()) for mass in masses)
 
     def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
-        """How far below the best score the choice may lie: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 - confidence.
+        """How far below the best score the choice may lie: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
+        confidence.
 
         Accuracy: McSherry and Talwar 2007, Theorem 8; half as much for monotone scores; rounded up.
 

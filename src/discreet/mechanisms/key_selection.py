@@ -1,6 +1,6 @@
 """Key selection: which group labels may be shown at all, when the labels themselves come from the data."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, approximate
+from discreet.mechanisms.additive import show
 from discreet.mechanisms.example import Example
 from discreet.numerics import (
     Arb,
@@ -33,11 +34,11 @@ class KeySelection:
 
     π(0) = 0, π(n) = min(e^ε·π(n-1) + δ, 1 - e^-ε·(1 - π(n-1) - δ), 1).
 
-    A person may hold up to `max_groups` keys: each key is then decided with ε/max_groups and δ/max_groups. With a
-    `threshold` t, a key of fewer than t persons is never kept: π(n - t + 1).
+    A person may hold up to `max_groups` keys: each key is then decided with ε/max_groups and δ/max_groups.
+    With a `threshold` t, a key of fewer than t persons is never kept: π(n - t + 1).
 
-    Privacy: (ε, δ)-DP when a person is added or removed (Desfontaines, Voss, Gipson and Mandayam, PoPETs 2022,
-    Theorem 1, where π is also shown to be the best possible). Counts are of persons, not rows.
+    Privacy: (ε, δ)-DP when a person is added or removed (Desfontaines, Voss, Gipson and Mandayam, PoPETs
+    2022, Theorem 1, where π is also shown to be the best possible). Counts are of persons, not rows.
     Accuracy: `always` is the least number of persons whose key is surely kept.
 
     >>> selection = KeySelection(epsilon=1, delta=1e-6)
@@ -52,14 +53,12 @@ class KeySelection:
 
     relation: Relation = "add/remove"
 
-    def __init__(
-        self, *, epsilon: Real, delta: Real, max_groups: Real = 1, threshold: Real = 1
-    ) -> None:
+    def __init__(self, *, epsilon: Real, delta: Real, max_groups: Real = 1, threshold: Real = 1) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
         object.__setattr__(self, "delta", exact_delta(delta))
         if self.delta == 0:
             raise InvalidParameter(
-                "delta must be > 0 to select keys, got 0. Declare the keys instead: public keys cost nothing.",
+                "delta must be > 0 to select keys, got 0. Declare the keys: public keys cost nothing.",
                 parameter="delta",
             )
         object.__setattr__(self, "max_groups", exact_whole(max_groups, name="max_groups", least=1))
@@ -93,7 +92,7 @@ class KeySelection:
             return float(keeping(self._epsilon, self._delta, n).mid())
 
     def select(self, persons: Mapping[Key, int]) -> list[Key]:
-        """The keys that may be shown, in the order of their mapping. Sort them by something public before showing."""
+        """The keys that may be shown. Sort them by something public before showing them."""
         keys = list(persons)
         kept = self._select(np.array([_count(persons[key]) for key in keys], dtype=np.int64), fresh_source())
         return [key for key, keep in zip(keys, kept.tolist(), strict=True) if keep]
@@ -105,16 +104,17 @@ class KeySelection:
         for n in np.unique(persons[unsure]).tolist():
             at = np.flatnonzero(persons == n)
             shifted = n - self.threshold + 1
-            kept[at] = bernoulli_real(
-                source, lambda bits, m=shifted: _digits(self._epsilon, self._delta, m, bits), at.size
-            ).astype(bool)
+            kept[at] = bernoulli_real(source, self._digits(shifted), at.size).astype(bool)
         return kept
+
+    def _digits(self, persons: int) -> Callable[[int], int]:
+        return lambda bits: _digits(self._epsilon, self._delta, persons, bits)
 
     def describe(self) -> str:
         """One sentence for a receipt."""
         return (
-            f"Keys selected with epsilon {self.epsilon} and delta {self.delta}, up to {self.max_groups} per person, "
-            f"of at least {self.threshold} persons ({self.relation})."
+            f"Keys selected with epsilon {show(self.epsilon)} and delta {show(self.delta)}, "
+            f"up to {self.max_groups} per person, of at least {self.threshold} persons ({self.relation})."
         )
 
     @classmethod
@@ -139,8 +139,8 @@ def _count(persons: Any) -> int:
 def turning_points(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
     """n₁, up to which π grows like e^(nε), and n₂, after which it is 1.
 
-    Neither logarithm is a whole multiple of ε: e^ε is transcendental and would solve an equation with rational
-    coefficients. These all vanish at δ = 1/2 alone, where π(1) = 1/2 and π(2) = 1.
+    Neither logarithm is a whole multiple of ε: e^ε is transcendental and would solve an equation with
+    rational coefficients. These all vanish at δ = 1/2 alone, where π(1) = 1/2 and π(2) = 1.
     """
     if delta == Fraction(1, 2):
         return 1, 1

@@ -25,6 +25,7 @@ from discreet.randomness import (
     permute_and_flip,
     uniform_below,
 )
+from discreet.randomness.scores import Scores
 
 Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 
@@ -33,8 +34,9 @@ Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 class NoisyMax(Selection):
     """argmax of score + noise, the noise of scale 2Δ/ε; Δ/ε for monotone scores under add/remove.
 
-    Gumbel noise gives exactly the exponential mechanism's law, exponential noise exactly that of permute-and-flip:
-    both are sampled as such. Laplace noise is discrete, on multiples of `step`; ties are broken uniformly.
+    Gumbel noise gives exactly the exponential mechanism's law, exponential noise exactly that of
+    permute-and-flip: both are sampled as such. Laplace noise is discrete, on multiples of `step`; ties are
+    broken uniformly.
 
     Privacy: ε-DP (Dwork and Roth 2014, Claim 3.9, for monotone counts; docs/theory/selection.md proves it for
     general scores, whole-number noise and ties). The largest noisy score itself is never part of the answer.
@@ -59,12 +61,15 @@ class NoisyMax(Selection):
         super().__init__(epsilon=epsilon, sensitivity=sensitivity, scores=scores, relation=relation)
         if noise not in ("laplace", "exponential", "gumbel"):
             raise InvalidParameter(
-                f'noise must be "laplace", "exponential" or "gumbel", got {str(noise)[:60]}.', parameter="noise"
+                f'noise must be "laplace", "exponential" or "gumbel", got {str(noise)[:60]}.',
+                parameter="noise",
             )
         object.__setattr__(self, "noise", noise)
         # Only an index leaves, so a fine lattice costs nothing and makes ties rare.
         fine = largest_power_of_two(1 / self.factor / FINENESS)
-        chosen = choose_step(fine if step is None else step, scale=1 / self.factor, sensitivity=self.sensitivity)
+        chosen = choose_step(
+            fine if step is None else step, scale=1 / self.factor, sensitivity=self.sensitivity
+        )
         object.__setattr__(self, "step", chosen)
 
     @property
@@ -82,12 +87,12 @@ class NoisyMax(Selection):
         family = bounded_range if self.noise == "gumbel" else pure
         return family(epsilon=self.epsilon, relation=self.relation)
 
-    def choose(self, candidates: Sequence[Candidate], scores: Sequence[Any]) -> Candidate:
+    def choose(self, candidates: Sequence[Candidate], scores: Scores) -> Candidate:
         """One of the candidates."""
         check_pairing(candidates, scores)
         return candidates[self._choose(scores, fresh_source())]
 
-    def _choose(self, scores: Sequence[Any], source: Source) -> int:
+    def _choose(self, scores: Scores, source: Source) -> int:
         if self.noise == "gumbel":
             return choice(source, scores, self.factor)
         if self.noise == "exponential":
@@ -95,7 +100,7 @@ class NoisyMax(Selection):
         noisy = noisy_steps(scores, self.step, self._steps(), source)
         return _random_best(noisy, source)
 
-    def probabilities(self, scores: Sequence[Any]) -> tuple[float, ...]:
+    def probabilities(self, scores: Scores) -> tuple[float, ...]:
         """The probability of each candidate, for Gumbel and exponential noise."""
         if self.noise == "laplace":
             raise InvalidParameter(
@@ -127,13 +132,14 @@ class NoisyMax(Selection):
         )
 
 
-def noisy_steps(scores: Sequence[Any], step: Fraction, scale: Fraction, source: Source) -> NDArray[Any]:
+def noisy_steps(scores: Scores, step: Fraction, scale: Fraction, source: Source) -> NDArray[Any]:
     """Every score in steps, each with discrete Laplace noise of its own."""
     steps = all_to_steps(scores, step, name="scores")
     noise = discrete_laplace(source, scale, steps.size)
     if noise.dtype != object and steps.size and int(np.abs(noise).max()) >= 1 << 62:
         noise = noise.astype(object)
-    return steps + noise
+    noisy: NDArray[Any] = steps + noise
+    return noisy
 
 
 def _random_best(noisy: NDArray[Any], source: Source) -> int:

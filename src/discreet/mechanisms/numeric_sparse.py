@@ -20,10 +20,12 @@ _SHARE = Fraction(1, 9)  # of the price, for the values: the textbook's share at
 class NumericSparse(SparseVector):
     """Sparse with ε₁, and for each "above" the value with fresh Laplace noise of scale σ(ε₂)Δ.
 
-    δ = 0: ε₁ = 8ε/9, ε₂ = 2ε/9, σ(e) = 2c/e. δ > 0: ε₁ = √512/(√512+1)·ε, ε₂ = 2/(√512+1)·ε, σ(e) = √(32·c·ln(2/δ))/e.
+    δ = 0: ε₁ = 8ε/9, ε₂ = 2ε/9, σ(e) = 2c/e.
+    δ > 0: ε₁ = √512/(√512+1)·ε, ε₂ = 2/(√512+1)·ε, σ(e) = √(32·c·ln(2/δ))/e.
 
-    Privacy: (ε, δ)-DP (Dwork and Roth 2014, Theorem 3.28). ε₁ + ε₂ > ε is no mistake: σ was made for a threshold and
-    a query together, so a value alone costs ε₂/2. `loss` is that of what is sampled; for δ > 0 it is checked.
+    Privacy: (ε, δ)-DP (Dwork and Roth 2014, Theorem 3.28). ε₁ + ε₂ > ε is no mistake: σ was made for a
+    threshold and a query together, so a value alone costs ε₂/2. `loss` is that of what is sampled; for δ > 0
+    it is checked.
     Accuracy: `margin` for the comparisons, `values.error()` for a released number.
 
     >>> stream = NumericSparse(epsilon=9, threshold=1000)
@@ -63,7 +65,8 @@ class NumericSparse(SparseVector):
             self._check_open()
             if isinstance(value, float | np.floating) and self.values.step >= 1:
                 raise InvalidParameter(
-                    f"value must be whole on a step of {self.values.step}, got a float. Declare a step below 1.",
+                    f"value must be whole on a step of {self.values.step}, got a float. "
+                    "Declare a step below 1.",
                     parameter="value",
                 )
             return self.values._release(value, self._source) if self._compare(value) else None
@@ -77,4 +80,3 @@ class NumericSparse(SparseVector):
             Example(seeds, ((0, 1), (1, 0)), stream_draw(seeds)),
             Example(optimal, ((0, 1), (1, 0)), stream_draw(optimal)),
         )
-

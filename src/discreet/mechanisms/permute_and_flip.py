@@ -12,17 +12,18 @@ from discreet.mechanisms.example import Example
 from discreet.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
 from discreet.numerics import Real, ball, working_precision
 from discreet.randomness import Source, fresh_source, permute_and_flip
-from discreet.randomness.scores import gaps_of
+from discreet.randomness.scores import Scores, gaps_of
 
 
 @dataclass(frozen=True, init=False)
 class PermuteAndFlip(Selection):
-    """Take candidates in random order; keep r with probability p(r) = exp(ε·(u(D, r) - max u) / 2Δ), else go on.
+    """Take candidates in random order; keep r with probability p(r) = exp(ε·(u(D, r) - max u) / 2Δ), else go
+    on.
 
     Pr[r] = p(r)·∫₀¹ Π_{s≠r} (1 - t·p(s)) dt.
 
-    Privacy: ε-DP (McKenna and Sheldon, NeurIPS 2020, Theorem 1); charged as any ε-DP mechanism, because its range
-    is not bounded: at ε = 2 its Rényi divergence of order 2 exceeds that of ε²/8-zCDP.
+    Privacy: ε-DP (McKenna and Sheldon, NeurIPS 2020, Theorem 1); charged as any ε-DP mechanism, because its
+    range is not bounded: at ε = 2 its Rényi divergence of order 2 exceeds that of ε²/8-zCDP.
     Accuracy: its expected error is at most the exponential mechanism's (same, Theorem 2).
 
     >>> PermuteAndFlip(epsilon=1, sensitivity=1).probabilities([5, 5])
@@ -34,16 +35,16 @@ class PermuteAndFlip(Selection):
         """The loss of any ε-DP mechanism."""
         return pure(epsilon=self.epsilon, relation=self.relation)
 
-    def choose(self, candidates: Sequence[Candidate], scores: Sequence[Any]) -> Candidate:
+    def choose(self, candidates: Sequence[Candidate], scores: Scores) -> Candidate:
         """One of the candidates."""
         check_pairing(candidates, scores)
         return candidates[self._choose(scores, fresh_source())]
 
-    def _choose(self, scores: Sequence[Any], source: Source) -> int:
+    def _choose(self, scores: Scores, source: Source) -> int:
         return permute_and_flip(source, scores, self.factor)
 
-    def probabilities(self, scores: Sequence[Any]) -> tuple[float, ...]:
-        """The probability of each candidate, right to the last digits of a float; time grows as the square."""
+    def probabilities(self, scores: Scores) -> tuple[float, ...]:
+        """The probability of each candidate, right to the last digits; time grows as the square."""
         return permute_and_flip_law(scores, self.factor)
 
     def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
@@ -73,7 +74,7 @@ class PermuteAndFlip(Selection):
         )
 
 
-def permute_and_flip_law(scores: Sequence[Any], factor: Fraction) -> tuple[float, ...]:
+def permute_and_flip_law(scores: Scores, factor: Fraction) -> tuple[float, ...]:
     """p(r)·∫₀¹ Π_{s≠r} (1 - t·p(s)) dt for every r, with bits enough for the alternating sums."""
     gaps = gaps_of(scores, factor)
     with working_precision(128 + 3 * len(scores)):

@@ -31,16 +31,16 @@ class DeltaWarning(UserWarning):
 def warn_about_delta(delta: Fraction, population: Real | None) -> None:
     """Warn if delta is not far below 1/N, N being the declared population.
 
-    A mechanism may publish each record with probability δ and still be (0, δ)-DP: some of N people are then exposed
-    with probability 1 - (1 - δ)^N.
+    A mechanism may publish each record with probability δ and still be (0, δ)-DP: some of N people are then
+    exposed with probability 1 - (1 - δ)^N.
     """
     if population is None or delta == 0:
         return
     people = exact_whole(population, name="population", least=1)
     if delta * people * FAR_BELOW > 1:
         warnings.warn(
-            f"delta {show(delta)} is not far below 1/{people}, one over the declared population: a mechanism with this "
-            f"delta may expose someone. Take at most {1 / (FAR_BELOW * people):.1g}.",
+            f"delta {show(delta)} is not far below 1/{people}, one over the declared population: "
+            f"a mechanism with this delta may expose someone. Take at most {1 / (FAR_BELOW * people):.1g}.",
             DeltaWarning,
             stacklevel=4,
         )
@@ -92,9 +92,7 @@ class Price:
         return [self._estimate(noise, cell, len(released), Fraction(1), confidence) for cell in released]
 
     @staticmethod
-    def _estimate(
-        noise: Any, released: int, dimension: int, step: Fraction, confidence: Real
-    ) -> Estimate:
+    def _estimate(noise: Any, released: int, dimension: int, step: Fraction, confidence: Real) -> Estimate:
         scale = float(step)
         reach = noise.error(confidence=confidence, dimension=dimension)
         ends = Interval((released - reach) * scale, (released + reach) * scale)

@@ -33,8 +33,9 @@ class Quantile:
 
     u(D, c) = -|(1-q)·#{x < c} - q·#{x > c}|, Δ = max(q, 1-q) under add/remove, 1 under replace.
 
-    All points between two neighbouring values score alike, so one gap is chosen by its exact weight and then a point
-    in it: the law over all points, at the price of a sort. Values outside the bounds lie below or above all points.
+    All points between two neighbouring values score alike, so one gap is chosen by its exact weight and then
+    a point in it: the law over all points, at the price of a sort. Values outside the bounds lie below or
+    above all points.
 
     Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011, Algorithm 2).
     Accuracy: `rank_error`.
@@ -68,7 +69,8 @@ class Quantile:
         object.__setattr__(self, "relation", check_relation(relation))
         if not 1 <= self.points <= _MOST_POINTS or max(map(abs, self._ends)) >= _MOST_POINTS:
             raise InvalidParameter(
-                f"step must leave between 1 and 2^61 points within the bounds, got {show(grid)}.", parameter="step"
+                f"step must leave between 1 and 2^61 points within the bounds, got {show(grid)}.",
+                parameter="step",
             )
 
     @property
@@ -135,13 +137,14 @@ class Quantile:
             if (np.ldexp(scaled, exponent) == array).all():  # no bits fell off either end
                 scaled = np.clip(scaled, first - 1, last + 1)
                 return np.floor(scaled).astype(np.int64), np.ceil(scaled).astype(np.int64)
-        exact_steps = [min(max(Fraction(value) / self.step, first - 1), last + 1) for value in array.tolist()]
+        ends = Fraction(first - 1), Fraction(last + 1)
+        exact_steps = [min(max(Fraction(value) / self.step, ends[0]), ends[1]) for value in array.tolist()]
         floors = np.array([math.floor(value) for value in exact_steps], dtype=np.int64)
         return floors, np.array([math.ceil(value) for value in exact_steps], dtype=np.int64)
 
     def rank_error(self, *, confidence: Real = 0.95) -> float:
-        """How many ranks from the quantile the answer may lie, at this confidence, where values are distinct and
-        some point lies at the quantile itself; rounded up.
+        """How many ranks from the quantile the answer may lie, at this confidence, where values are distinct
+        and some point lies at the quantile itself; rounded up.
         """
         below, above = self._weights
         gap = tail_gap(mass=Fraction(self.points), factor=self._factor, confidence=confidence)
@@ -151,8 +154,8 @@ class Quantile:
         """One sentence for a receipt."""
         low, high = self.bounds
         return (
-            f"Quantile {show(self.quantile)} by the exponential mechanism with epsilon {show(self.epsilon)} over "
-            f"multiples of {show(self.step)} in [{show(low)}, {show(high)}] ({self.relation})."
+            f"Quantile {show(self.quantile)} by the exponential mechanism with epsilon {show(self.epsilon)} "
+            f"over multiples of {show(self.step)} in [{show(low)}, {show(high)}] ({self.relation})."
         )
 
     @classmethod

@@ -1,7 +1,7 @@
 """Randomised response: tell the truth with a known probability, else another value."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,14 +16,12 @@ from discreet.mechanisms.example import Example
 from discreet.mechanisms.support import Support
 from discreet.numerics import (
     Arb,
-    Estimate,
     Real,
     ball,
     certified_floor,
     exact,
     exact_epsilon,
     exact_probability,
-    round_up,
     working_precision,
 )
 from discreet.randomness import Source, bernoulli, bernoulli_real, fresh_source, uniform_below
@@ -35,7 +33,8 @@ class RandomizedResponse:
 
     θ = e^ε/(e^ε + k - 1) by `epsilon`, sampled exactly though irrational; or any rational `truth`.
     Privacy: |ln(θ(k - 1)/(1 - θ))|-DP, tight (Warner, JASA 1965; Kairouz, Oh and Viswanath, JMLR 2016).
-    Accuracy: the share of v is estimated without bias from the share y of answers v: (y - q)/(θ - q), q = (1-θ)/(k-1).
+    Accuracy: the share of v is estimated without bias from the share y of answers v: (y - q)/(θ - q), q =
+    (1-θ)/(k-1).
 
     >>> RandomizedResponse(truth=0.75).loss.epsilon(delta=0)  # ln 3
     1.0986122886681098
@@ -93,7 +92,8 @@ class RandomizedResponse:
 
     @classmethod
     def coin(cls, s: Real) -> "RandomizedResponse":
-        """The truth with probability 1 - p, a fair coin with probability p = min(1, 1/s): loss ln(2s - 1), 0 for s <= 1.
+        """The truth with probability 1 - p, a fair coin with probability p = min(1, 1/s): loss ln(2s - 1), 0
+        for s <= 1.
 
         >>> RandomizedResponse.coin(2).truth
         Fraction(3, 4)
@@ -112,9 +112,7 @@ class RandomizedResponse:
     def loss(self) -> PrivacyLoss:
         """The exact loss of the channel that is sampled."""
         if self.epsilon is not None:
-            return randomized_response(
-                epsilon=self.epsilon, values=len(self.values), relation=self.relation
-            )
+            return randomized_response(epsilon=self.epsilon, values=len(self.values), relation=self.relation)
         return channel(self.channel(), relation=self.relation)
 
     def channel(self) -> list[list[Fraction]]:
@@ -130,7 +128,7 @@ class RandomizedResponse:
     # --- the client ----------------------------------------------------------------------------------------
 
     def release(self, value: Any) -> Any:
-        """The answers: one for a value, a list for a list, an array for an array. Each element is one person."""
+        """One answer for a value, a list for a list, an array for an array. Each element is one person."""
         return self._release(value, fresh_source())
 
     def _release(self, value: Any, source: Source) -> Any:

@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from discreet.errors import InvalidParameter
 from discreet.losses import Relation
 from discreet.losses.relation import check_relation
+from discreet.mechanisms.additive import show
 from discreet.numerics import (
     Real,
     ball,
@@ -19,6 +20,7 @@ from discreet.numerics import (
     round_up,
     working_precision,
 )
+from discreet.randomness.scores import Scores
 
 Kind: TypeAlias = Literal["general", "monotone"]
 Candidate = TypeVar("Candidate")
@@ -48,10 +50,11 @@ class Selection:
         self._movement()  # refuses what the relation does not allow
 
     def _movement(self) -> int:
-        """How many sensitivities the gap of two scores can move between neighbours: 2, or 1 if all move one way.
+        """How many sensitivities the gap of two scores can move between neighbours: 2, or 1 if all move one
+        way.
 
-        Monotone scores all rise, or all fall, when a person is added; replacing a person is one of each, so the
-        promise says nothing there.
+        Monotone scores all rise, or all fall, when a person is added; replacing a person is one of each, so
+        the promise says nothing there.
         """
         if self.scores not in ("general", "monotone"):
             raise InvalidParameter(
@@ -74,12 +77,12 @@ class Selection:
 
     def _describe(self, name: str) -> str:
         return (
-            f"{name} with epsilon {self.epsilon} over {self.scores} scores "
-            f"of sensitivity {self.sensitivity} ({self.relation})."
+            f"{name} with epsilon {show(self.epsilon)} over {self.scores} scores "
+            f"of sensitivity {show(self.sensitivity)} ({self.relation})."
         )
 
 
-def check_pairing(candidates: Sequence[Candidate], scores: Sequence[Any]) -> None:
+def check_pairing(candidates: Sequence[Candidate], scores: Scores) -> None:
     """One score for each candidate, and at least one of them."""
     if len(candidates) != len(scores):
         raise InvalidParameter(

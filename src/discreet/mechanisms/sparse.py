@@ -8,11 +8,12 @@ from discreet.mechanisms.sparse_vector import SparseVector
 
 
 class Sparse(SparseVector):
-    """Up to `count` times "above": noise Lap(σΔ) on the threshold, drawn anew each time, Lap(2σΔ) on each value.
+    """Up to `count` times "above": noise Lap(σΔ) on the threshold, drawn anew each time, Lap(2σΔ) on each
+    value.
 
     σ = 2c/ε, or √(32·c·ln(1/δ))/ε for δ > 0; split="optimal" proves less noise enough for the same price.
-    Privacy: (ε, δ)-DP for any number of adaptive queries (Dwork and Roth 2014, Theorem 3.25); for δ > 0 the noise is
-    checked by exact composition and refused where the book's bound does not hold.
+    Privacy: (ε, δ)-DP for any number of adaptive queries (Dwork and Roth 2014, Theorem 3.25); for δ > 0 the
+    noise is checked by exact composition and refused where the book's bound does not hold.
     Accuracy: `margin`.
 
     >>> stream = Sparse(epsilon=1, threshold=1000, count=2)

@@ -19,8 +19,8 @@ TOLERANCE = Fraction(1, 2**12)  # of a calibrated noise: a little more than need
 class SparseNoise:
     """Laplace noise of the threshold and of each query, as multiples of the sensitivity.
 
-    The threshold's noise is drawn anew in each of `rounds` rounds; a round ends with its `answers`-th "above".
-    Each "above" may come with a number that costs `value_epsilon`.
+    The threshold's noise is drawn anew in each of `rounds` rounds; a round ends with its `answers`-th
+    "above". Each "above" may come with a number that costs `value_epsilon`.
     """
 
     threshold: Fraction
@@ -102,7 +102,7 @@ def check_total(loss: PrivacyLoss, *, epsilon: Fraction, delta: Fraction) -> Non
     """Refuse textbook noise whose exact loss exceeds what was asked for."""
     if delta > 0 and loss.delta(epsilon=epsilon) > delta:
         raise InvalidParameter(
-            f'epsilon must be small enough for the textbook noise, got {epsilon}: its exact loss is larger. '
+            f"epsilon must be small enough for the textbook noise, got {epsilon}: its exact loss is larger. "
             'Take split="optimal" or delta=0.',
             parameter="epsilon",
         )

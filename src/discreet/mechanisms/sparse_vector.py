@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from discreet.errors import Finished, InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, check_relation
+from discreet.mechanisms.additive import show
 from discreet.mechanisms.lattice import FINENESS, choose_step
 from discreet.mechanisms.sparse_noise import (
     SparseNoise,
@@ -39,8 +40,8 @@ _ONCE = "a sparse vector cannot be copied or stored: a second run would be a sec
 class SparseVector:
     """A stream of adaptively chosen values, each compared with one noisy threshold.
 
-    The whole price is paid when the object is made. It cannot be copied, stored or carried into a forked process:
-    a second run on the same noisy threshold would be a second release.
+    The whole price is paid when the object is made. It cannot be copied, stored or carried into a forked
+    process: a second run on the same noisy threshold would be a second release.
     """
 
     def __init__(
@@ -133,8 +134,8 @@ class SparseVector:
     def margin(self, *, queries: Real, confidence: Real = 0.95) -> float:
         """How far from the threshold a value must lie so that, at this confidence, all answers are right.
 
-        Accuracy: half of the missing confidence for the thresholds drawn, half for the queries, by their exact
-        tails Pr[|X| >= m] = 2·e^(-m/s)/(1 + e^(-1/s)) and a union bound.
+        Accuracy: half of the missing confidence for the thresholds drawn, half for the queries, by their
+        exact tails Pr[|X| >= m] = 2·e^(-m/s)/(1 + e^(-1/s)) and a union bound.
         """
         asked = exact_whole(queries, name="queries", least=1)
         missed = 1 - exact_probability(confidence, name="confidence")
@@ -153,8 +154,9 @@ class SparseVector:
     def describe(self) -> str:
         """One sentence for a receipt."""
         return (
-            f"{type(self).__name__} with epsilon {self.epsilon}, delta {self.delta}, threshold {self.threshold}, "
-            f"sensitivity {self.sensitivity}, at most {self.count} above, {self.split} split ({self.relation})."
+            f"{type(self).__name__} with epsilon {show(self.epsilon)}, delta {show(self.delta)}, "
+            f"threshold {show(self.threshold)}, sensitivity {show(self.sensitivity)}, "
+            f"at most {self.count} above, {self.split} split ({self.relation})."
         )
 
     def __repr__(self) -> str:

@@ -29,17 +29,19 @@ from discreet.randomness import Source, bernoulli_real, geometric, uniform_below
 
 @dataclass(frozen=True, init=False)
 class Staircase(Additive):
-    """Pr[noise = ±(j·d + i) steps] ∝ e^(-jε) for i < r, e^(-(j+1)ε) for r ≤ i < d; d steps are one sensitivity.
+    """Pr[noise = ±(j·d + i) steps] ∝ e^(-jε) for i < r, e^(-(j+1)ε) for r ≤ i < d; d steps are one
+    sensitivity.
 
-    `width` r is the inner stair; the default has the least variance. With d = 1 this is discrete Laplace noise.
+    `width` r is the inner stair; the default has the least variance. With d = 1 this is discrete Laplace
+    noise.
 
-    Privacy: ε-DP, because a shift by at most d steps moves by at most one stair (Geng and Viswanath, IEEE Trans.
-    Inf. Theory 2016, Theorems 7 and 8, on the whole numbers). If one unit changes `dimension` numbers at once, each
-    gets ε/dimension: the stairs do not add up over an l1 ball.
+    Privacy: ε-DP, because a shift by at most d steps moves by at most one stair (Geng and Viswanath, IEEE
+    Trans. Inf. Theory 2016, Theorems 7 and 8, on the whole numbers). If one unit changes `dimension` numbers
+    at once, each gets ε/dimension: the stairs do not add up over an l1 ball.
     Accuracy: at ε = 6 its variance is about a quarter of Laplace noise's.
 
     >>> Staircase(epsilon=3, sensitivity=8).width
-    1
+    2
     """
 
     epsilon: Fraction
@@ -66,8 +68,11 @@ class Staircase(Additive):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "dimension", exact_dimension(dimension))
         object.__setattr__(self, "relation", check_relation(relation))
-        best = least_variance_width(float(self._price), self._stairs) if width is None else None
-        object.__setattr__(self, "width", min(best or exact_whole(width, name="width", least=1), self._stairs))
+        if width is None:
+            inner = least_variance_width(float(self._price), self._stairs)
+        else:
+            inner = min(exact_whole(width, name="width", least=1), self._stairs)
+        object.__setattr__(self, "width", inner)
 
     @property
     def _price(self) -> Fraction:
@@ -105,7 +110,7 @@ class Staircase(Additive):
         steps = blocks * self._stairs + self._places(source, size)
         minus = uniform_below(source, 2, size).astype(bool)
         again = np.flatnonzero(minus & (steps == 0))
-        noise = np.where(minus, -steps, steps)
+        noise: NDArray[Any] = np.where(minus, -steps, steps)
         if again.size:
             noise[again] = self._draw(source, again.size)
         return noise
@@ -174,9 +179,7 @@ def staircase_variance(epsilon: float, stairs: int, width: int) -> float:
     zeroth = width + b * (stairs - width)
     first = _sum1(width) + b * (_sum1(stairs) - _sum1(width))
     second = _sum2(width) + b * (_sum2(stairs) - _sum2(width))
-    total = (
-        stairs**2 * zeroth * b * (1 + b) / gap**3 + 2 * stairs * first * b / gap**2 + second / gap
-    )
+    total = stairs**2 * zeroth * b * (1 + b) / gap**3 + 2 * stairs * first * b / gap**2 + second / gap
     return 2 * total / (2 * zeroth / gap - 1)
 
 

@@ -1,13 +1,14 @@
 """Counts, sums, means, proportions, histograms, variances and quantiles of arrays, ready to use.
 
 Sensitivities come from declared bounds and the relation, never from the data. Under add/remove the number of
-records is private too, so a mean divides by a noisy count; under replace it is public. Every value is clamped to its
-bounds, rounded to a lattice, and summed in exact whole numbers.
+records is private too, so a mean divides by a noisy count; under replace it is public. Every value is clamped
+to its bounds, rounded to a lattice, and summed in exact whole numbers.
 """
 
 import math
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.losses import Relation
-from discreet.mechanisms.price import Price
 from discreet.mechanisms.inputs import as_numbers, exact_bounds
+from discreet.mechanisms.price import Price
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.randomized_response import check_values
 from discreet.mechanisms.steps import all_to_steps, to_steps
@@ -74,8 +75,8 @@ def mean(
 ) -> Estimate:
     """The mean of values clamped to [L, U]; the middle of the bounds for no values.
 
-    Privacy: the sum of distances from the middle has sensitivity (U - L)/2 under add/remove, where half of the
-    price goes to it and half to the count; under replace the count is public and the sum costs U - L.
+    Privacy: the sum of distances from the middle has sensitivity (U - L)/2 under add/remove, where half of
+    the price goes to it and half to the count; under replace the count is public and the sum costs U - L.
     """
     price = Price.of(epsilon, delta, relation, population)
     rows = _Rows(values, bounds)
@@ -125,8 +126,8 @@ def variance(
 ) -> Estimate:
     """The population variance of values clamped to [L, U].
 
-    Privacy: from the count (if it is private), the sum and the sum of squares around the middle, each with an equal
-    part of the price.
+    Privacy: from the count (if it is private), the sum and the sum of squares around the middle, each with an
+    equal part of the price.
     """
     price = Price.of(epsilon, delta, relation, population)
     rows = _Rows(values, bounds)
@@ -156,7 +157,8 @@ def histogram(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> dict[Any, Estimate]:
-    """The count of every public key, or of every interval [edge, next edge); the last one holds its upper edge.
+    """The count of every public key, or of every interval [edge, next edge); the last one holds its upper
+    edge.
 
     Values outside are left out. The intervals hold all at once.
     Privacy: a person is in one cell: l1 sensitivity 1 under add/remove, 2 under replace (l2: 1 and √2).
@@ -178,9 +180,9 @@ def quantile(
     relation: Relation = "add/remove",
 ) -> int | float:
     """A value near this quantile, by the exponential mechanism over a lattice: see `Quantile`."""
-    return Quantile(
-        epsilon=epsilon, quantile=quantile, bounds=bounds, step=step, relation=relation
-    ).release(values)
+    return Quantile(epsilon=epsilon, quantile=quantile, bounds=bounds, step=step, relation=relation).release(
+        values
+    )
 
 
 class _Rows:
@@ -206,21 +208,19 @@ class _Rows:
         return int(steps.sum())
 
 
-def _moments(
-    rows: _Rows, price: Price, order: int, confidence: Real
-) -> tuple[Estimate, list[Estimate]]:
-    """The count (private under add/remove) and the sums of distances, and of their squares less half their range."""
+def _moments(rows: _Rows, price: Price, order: int, confidence: Real) -> tuple[Estimate, list[Estimate]]:
+    """The count, and the sums of distances and of their squares less half their range."""
     public = price.relation != "add/remove"
     if public and rows.steps.size == 0:
-        raise InvalidParameter("values must hold at least one record under replace, got none.", parameter="values")
+        raise InvalidParameter(
+            "values must hold at least one record under replace, got none.", parameter="values"
+        )
     each = price.split(order + (0 if public else 1))
     level = _each_confidence(confidence, each.parts)
     distances = rows.steps - rows.middle
     moves = 2 if public else 1
     sums = [
-        each.release(
-            rows.total(distances), sensitivity=moves * rows.reach, step=rows.step, confidence=level
-        )
+        each.release(rows.total(distances), sensitivity=moves * rows.reach, step=rows.step, confidence=level)
     ]
     if order == 2:
         squares = 2 * distances.astype(object) ** 2 - rows.reach**2  # twice the square, less its range: whole
@@ -270,12 +270,12 @@ def _by_keys(values: Any, keys: Sequence[Hashable]) -> tuple[list[Any], NDArray[
 
 def _by_edges(values: Any, edges: Sequence[Real]) -> tuple[list[Any], NDArray[np.int64]]:
     exact_edges = [exact(edge, name="edges") for edge in edges]
-    if len(exact_edges) < 2 or any(a >= b for a, b in zip(exact_edges, exact_edges[1:], strict=False)):
+    if len(exact_edges) < 2 or any(a >= b for a, b in pairwise(exact_edges)):
         raise InvalidParameter("edges must be at least two, in increasing order.", parameter="edges")
     numbers = as_numbers(values)
     ends = np.array([float(edge) for edge in exact_edges])
     cells = np.searchsorted(ends, numbers, side="right") - 1
     cells[numbers == ends[-1]] = len(ends) - 2
     inside = cells[(cells >= 0) & (cells < len(ends) - 1)]
-    labels = [(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    labels = list(pairwise(edges))
     return labels, np.bincount(inside, minlength=len(labels))

@@ -29,10 +29,17 @@ def to_steps(value: Any, step: Fraction, *, name: str = "value") -> int:
     return math.floor(Fraction(value) / step + Fraction(1, 2))
 
 
-def all_to_steps(values: NDArray[Any] | Sequence[Any], step: Fraction, *, name: str = "values") -> NDArray[Any]:
+def all_to_steps(
+    values: NDArray[Any] | Sequence[Any], step: Fraction, *, name: str = "values"
+) -> NDArray[Any]:
     """Many numbers in steps: int64 where they fit with room to spare, else exact Python ints."""
     array = values if isinstance(values, np.ndarray) else None
-    if array is None and (kinds := {type(value) for value in values}) and len(kinds) == 1 and kinds <= {int, float}:
+    if (
+        array is None
+        and (kinds := {type(value) for value in values})
+        and len(kinds) == 1
+        and kinds <= {int, float}
+    ):
         array = np.asarray(values)
     if array is not None and array.ndim == 1 and array.dtype.kind in "if" and array.dtype.itemsize <= 8:
         fast = _vector_to_steps(array, step, name)

@@ -1,11 +1,13 @@
-"""Shares from randomised reports: who holds a value supports it with one probability, all others with another."""
+"""Shares from randomised reports: holders of a value support it with one probability, others with another."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Arb, Estimate, Interval, ball, clopper_pearson
+from discreet.numerics import Arb, Estimate, Interval, ball, clopper_pearson, working_precision
+
+BITS = 128
 
 
 @dataclass(frozen=True)
@@ -21,27 +23,30 @@ class Support:
 
     def expected(self, share: Fraction) -> float:
         """other + (own - other)·share."""
-        return float((self.other + (self.own - self.other) * ball(share)).mid())
+        with working_precision(BITS):
+            return float((self.other + (self.own - self.other) * ball(share)).mid())
 
     def estimate(self, *, count: int, reports: int, confidence: Fraction) -> Estimate:
         """The share of holders behind `count` supports among `reports`."""
         if reports == 0:
             raise InvalidParameter("reports must hold at least one report, got none.", parameter="reports")
-        slope = float((self.own - self.other).mid())
+        slope = float(self.own - self.other)
         error = math.sqrt(count * (reports - count) / reports**3) / abs(slope)
         limits = clopper_pearson(successes=count, trials=reports, confidence=confidence)
-        ends = sorted(self._invert(end) for end in limits)
-        value = float(((ball(Fraction(count, reports)) - self.other) / (self.own - self.other)).mid())
-        return Estimate(value, error, Interval(*ends), float(confidence))
+        ends = sorted(self._invert(Fraction(end)) for end in limits)
+        return Estimate(self._invert(Fraction(count, reports)), error, Interval(*ends), float(confidence))
 
-    def _invert(self, supported: float) -> float:
-        return float(((ball(Fraction(supported)) - self.other) / (self.own - self.other)).mid())
+    def _invert(self, supported: Fraction) -> float:
+        """The share behind a share of supporting reports."""
+        with working_precision(BITS):
+            return float(((ball(supported) - self.other) / (self.own - self.other)).mid())
 
     def variance(self, share: Fraction, reports: int) -> float:
         """Var of the estimate when this share holds v: own(1-own)f + other(1-other)(1-f) over n·(own-other)².
 
         The people are fixed here; only their coins are random.
         """
-        own, other, f = self.own, self.other, ball(share)
-        spread = own * (1 - own) * f + other * (1 - other) * (1 - f)
-        return float((spread / (reports * (own - other) ** 2)).mid())
+        with working_precision(BITS):
+            own, other, f = self.own, self.other, ball(share)
+            spread = own * (1 - own) * f + other * (1 - other) * (1 - f)
+            return float((spread / (reports * (own - other) ** 2)).mid())

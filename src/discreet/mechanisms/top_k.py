@@ -15,6 +15,7 @@ from discreet.mechanisms.noisy_max import noisy_steps
 from discreet.mechanisms.selection import Candidate, Kind, Selection, check_pairing
 from discreet.numerics import Real, exact_whole, largest_power_of_two
 from discreet.randomness import Source, choice, fresh_source
+from discreet.randomness.scores import Scores
 
 Method: TypeAlias = Literal["one shot", "peeling"]
 
@@ -24,10 +25,11 @@ class TopK(Selection):
     """The `count` candidates with the largest scores, in order, under one total epsilon.
 
     one shot: Laplace noise of scale 2kΔ/ε (kΔ/ε if monotone) on every score, once; the k largest in order.
-    peeling: k exponential mechanisms of ε/k, each without the candidates already taken (the law of one Gumbel shot).
+    peeling: k exponential mechanisms of ε/k, each without the candidates already taken (the law of one Gumbel
+    shot).
 
-    Privacy: one shot is ε-DP (docs/theory/selection.md); peeling is k adaptive rounds of bounded range ε/k each
-    (Durfee and Rogers, NeurIPS 2019, Lemma 4.2), so cheaper under composition.
+    Privacy: one shot is ε-DP (docs/theory/selection.md); peeling is k adaptive rounds of bounded range ε/k
+    each (Durfee and Rogers, NeurIPS 2019, Lemma 4.2), so cheaper under composition.
 
     >>> TopK(epsilon=1, sensitivity=1, count=5, scores="monotone").scale
     Fraction(5, 1)
@@ -56,7 +58,9 @@ class TopK(Selection):
         object.__setattr__(self, "count", exact_whole(count, name="count", least=1))
         object.__setattr__(self, "method", method)
         fine = largest_power_of_two(self.count / self.factor / FINENESS)
-        chosen = choose_step(fine if step is None else step, scale=1 / self.factor, sensitivity=self.sensitivity)
+        chosen = choose_step(
+            fine if step is None else step, scale=1 / self.factor, sensitivity=self.sensitivity
+        )
         object.__setattr__(self, "step", chosen)
 
     @property
@@ -74,7 +78,7 @@ class TopK(Selection):
             return pure(epsilon=self.epsilon, relation=self.relation)
         return self.count * bounded_range(epsilon=self.epsilon / self.count, relation=self.relation)
 
-    def choose(self, candidates: Sequence[Candidate], scores: Sequence[Any]) -> list[Candidate]:
+    def choose(self, candidates: Sequence[Candidate], scores: Scores) -> list[Candidate]:
         """The chosen candidates, best first."""
         check_pairing(candidates, scores)
         if len(candidates) < self.count:
@@ -83,17 +87,17 @@ class TopK(Selection):
             )
         return [candidates[i] for i in self._choose(scores, fresh_source())]
 
-    def _choose(self, scores: Sequence[Any], source: Source) -> tuple[int, ...]:
+    def _choose(self, scores: Scores, source: Source) -> tuple[int, ...]:
         return self._one_shot(scores, source) if self.method == "one shot" else self._peel(scores, source)
 
-    def _one_shot(self, scores: Sequence[Any], source: Source) -> tuple[int, ...]:
+    def _one_shot(self, scores: Scores, source: Source) -> tuple[int, ...]:
         noisy = noisy_steps(scores, self.step, self._steps(), source)
         # Equal noisy scores stand in random order: sort a random permutation, and keep it among equals.
         order = _permutation(noisy.size, source)
         best = order[np.argsort(-noisy[order], kind="stable")]
         return tuple(int(i) for i in best[: self.count])
 
-    def _peel(self, scores: Sequence[Any], source: Source) -> tuple[int, ...]:
+    def _peel(self, scores: Scores, source: Source) -> tuple[int, ...]:
         left = np.arange(len(scores))
         values = scores if isinstance(scores, np.ndarray) else list(scores)
         taken = []

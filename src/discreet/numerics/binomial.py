@@ -1,16 +1,18 @@
 """Exact confidence limits for a binomial proportion."""
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from statistics import NormalDist
 
 from discreet.numerics.enclosure import ball, working_precision
 from discreet.numerics.interval import Interval
 from discreet.numerics.rounding import round_down, round_up
 
-HALVINGS = 14  # of the gap between the share and a simple limit: digits enough for any reader
-BITS = 53  # more would only move the limits in digits that the halvings do not reach
+HALVINGS = 16  # of the gap between the share and a simple limit: digits enough for any reader
+MANY = 40
+MARGINS = (Fraction(1, 1000), Fraction(1, 200), Fraction(1, 50), Fraction(1, 20))
+BITS = 53  # more would only move the limits in digits that nobody reads
 
 
 @lru_cache(maxsize=4096)
@@ -37,33 +39,45 @@ def _upper(successes: int, trials: int, tail: Fraction) -> Fraction:
     """A p with Pr[Bin(trials, p) <= successes] < tail, close to the least one."""
     if successes == trials:
         return Fraction(1)
-    share = Fraction(successes, trials)
-
-    def safe(p: Fraction) -> bool:  # Pr[Bin(n, 1-p) >= n-c] < tail, a regularised incomplete beta function
-        with working_precision(BITS):
-            below = ball(1 - p).beta_lower(ball(trials - successes), ball(successes + 1), 1)
-            return bool(below < ball(tail))  # an undecided ball counts as unsafe
-
-    return _first_safe(share, _simple_limit(share, trials, tail), safe)
-
-
-def _simple_limit(share: Fraction, trials: int, tail: Fraction) -> Fraction:
-    """A safe p not far off, from KL(x‖p) ≥ (p-x)²/2p and, for its mirror, ≥ (p-x)²/2(1-x), for x < p (Chernoff).
-
-    Far away the incomplete beta function would need many bits.
-    """
-    x, log = float(share), 1.001 * math.log(1 / tail) / trials + 1e-12
-    near_zero = x + math.sqrt(2 * x * log) + 2 * log
-    near_one = x + math.sqrt(2 * (1 - x) * log)
-    return min(Fraction(min(near_zero, near_one)), Fraction(1))
-
-
-def _first_safe(inside: Fraction, outside: Fraction, safe: Callable[[Fraction], bool]) -> Fraction:
-    """A safe point between the two, close to where safety begins; `outside` is safe."""
+    inside, outside = Fraction(successes, trials), _chernoff(successes, trials, tail)
+    if min(successes, trials - successes) >= MANY:
+        # With many of both, Wilson's limit misses by little: the first few points beyond it bracket the
+        # answer.
+        guess = Fraction(_wilson(successes, trials, tail))
+        for margin in MARGINS:
+            point = min(outside, guess + (guess - inside) * margin)
+            if _is_safe(successes, trials, tail, point):
+                return point
+            inside = max(inside, point)
     for _ in range(HALVINGS):
         middle = (inside + outside) / 2
-        if safe(middle):
+        if _is_safe(successes, trials, tail, middle):
             outside = middle
         else:
             inside = middle
     return outside
+
+
+def _is_safe(successes: int, trials: int, tail: Fraction, p: Fraction) -> bool:
+    """Pr[Bin(n, p) <= c] < tail, by a regularised incomplete beta function; if open, unsafe."""
+    with working_precision(BITS):
+        below = ball(1 - p).beta_lower(ball(trials - successes), ball(successes + 1), 1)
+        return bool(below < ball(tail))
+
+
+def _wilson(successes: int, trials: int, tail: Fraction) -> float:
+    """Wilson's upper limit with continuity correction: near the truth, on either side of it."""
+    z = -NormalDist().inv_cdf(float(tail))
+    c, n = successes + 0.5, trials
+    return (c + z * z / 2 + z * math.sqrt(c * (n - c) / n + z * z / 4)) / (n + z * z)
+
+
+def _chernoff(successes: int, trials: int, tail: Fraction) -> Fraction:
+    """A safe p, because KL(x‖p) ≥ (p-x)²/2p and ≥ (p-x)²/2(1-x) for x < p.
+
+    Further away the incomplete beta function would need many bits.
+    """
+    x, log = successes / trials, 1.001 * math.log(1 / tail) / trials + 1e-12
+    near_zero = x + math.sqrt(2 * x * log) + 2 * log
+    near_one = x + math.sqrt(2 * (1 - x) * log)
+    return Fraction(min(near_zero, near_one, 1.0))

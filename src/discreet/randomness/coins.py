@@ -85,7 +85,7 @@ def bernoulli_real(source: Source, floor: Callable[[int], int], size: int) -> ND
 def bernoulli_real(
     source: Source, floor: Callable[[int], int], size: int | None = None
 ) -> int | NDArray[np.int64]:
-    """1 with the probability p whose digits are given: floor(bits) = ⌊p · 2^bits⌋, certified by the caller."""
+    """1 with the probability p whose digits the caller certifies: floor(bits) = ⌊p · 2^bits⌋."""
     return _coins(source, floor, size)
 
 

@@ -25,7 +25,9 @@ def weighted_choice(
     the two: what is kept follows the stated law, whatever the slack of U_i.
     """
     gaps = gaps_of(scores, factor)
-    sizes = np.asarray(weights, dtype=np.float64)  # only for the proposals, which are raised by more than this rounds
+    sizes = np.asarray(
+        weights, dtype=np.float64
+    )  # only for the proposals, which are raised by more than this rounds
     if sizes.shape != gaps.values.shape or not (sizes > 0).all():
         raise InternalError("weighted_choice needs one weight > 0 for each score")
     raised = sizes * certified_bounds(gaps).astype(np.float64) * (1 + 2.0**-45)
