@@ -23,6 +23,8 @@ from discreet.losses import (
 )
 from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
 from discreet.numerics import Estimate as Estimate, Interval as Interval
+from discreet.queries import column as column
+from discreet.tables import each_row as each_row
 
 __version__: str
 __all__: tuple[str, ...]
