@@ -1,0 +1,5 @@
+"""What tests of discreet, and of code that uses it, need."""
+
+from discreet.testing.tape import Tape
+
+__all__ = ["Tape"]
