@@ -22,6 +22,7 @@ from discreet.ledger.owner import Owner, is_alive
 from discreet.ledger.schema import check_tables, migrate
 from discreet.ledger.store import Guard, Transaction, unavailable
 from discreet.ledger.tables import Tables
+from discreet.ledger.turns import Turns
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Transaction], Any]
@@ -65,11 +66,8 @@ class SqliteStore:
             os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
             _sync_folder(self._path.parent)
         _check_file(self._path)
-        connection = self.connect()
-        try:
-            (migrate if create else check_tables)(connection)
-        finally:
-            connection.close()
+        with Line(self) as line, line.turns.alone():
+            (migrate if create else check_tables)(line.connection)
 
     def connect(self) -> sqlite3.Connection:
         """A connection that has proved its settings."""
@@ -94,12 +92,11 @@ class SqliteStore:
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Run the work on one consistent picture of the ledger."""
-        with translated_errors(), self._session.reader() as connection:
-            connection.execute("BEGIN")
-            try:
-                return work(Tables(connection))
-            finally:
-                connection.execute("COMMIT")
+        with translated_errors(), self._session.reader() as line, line.turns.together():
+            line.connection.execute("BEGIN")
+            result = work(Tables(line.connection))
+            line.connection.execute("COMMIT")
+            return result
 
     def owner(self) -> str:
         """The name under which this process's charges run."""
@@ -108,11 +105,16 @@ class SqliteStore:
 
     def is_alive(self, owner: str) -> bool:
         with translated_errors():
-            return is_alive(self.owners, owner)
+            return is_alive(self.locks, owner)
 
     @property
-    def owners(self) -> Path:
-        return self._path.with_name(self._path.name + "-owners")
+    def locks(self) -> Path:
+        """The folder of files that only carry locks: the queue's, and one for each process that charges."""
+        return self._path.with_name(self._path.name + "-locks")
+
+    @property
+    def patience(self) -> float:
+        return self._patience
 
     def close(self) -> None:
         self._session.close()
@@ -123,6 +125,29 @@ class SqliteStore:
         self._session = _Session(self)
 
 
+class Line:
+    """A connection and its place in the queue."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.turns = Turns(store.locks, patience=store.patience)
+        try:
+            with self.turns.together():
+                self.connection = store.connect()
+        except BaseException:
+            self.turns.close()
+            raise
+
+    def close(self) -> None:
+        self.connection.close()
+        self.turns.close()
+
+    def __enter__(self) -> "Line":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class _Session:
     """What belongs to one process: its connections, its queue, its ownership."""
 
@@ -130,28 +155,28 @@ class _Session:
         self._store = weakref.proxy(store)
         self.queue: CommitQueue[Work] = CommitQueue(self._commit)
         self._lock = threading.Lock()
-        self._writer: sqlite3.Connection | None = None
-        self._readers: list[sqlite3.Connection] = []
+        self._writer: Line | None = None
+        self._readers: list[Line] = []
         self._owner: Owner | None = None
 
     def owner(self) -> Owner:
         with self._lock:
             if self._owner is None:
-                self._owner = Owner(self._store.owners)
+                self._owner = Owner(self._store.locks)
             return self._owner
 
     @contextmanager
-    def reader(self) -> Iterator[sqlite3.Connection]:
+    def reader(self) -> Iterator[Line]:
         try:
-            connection = self._readers.pop()
+            line = self._readers.pop()
         except IndexError:
-            connection = self._store.connect()
+            line = Line(self._store)
         try:
-            yield connection
+            yield line
         except BaseException:
-            connection.close()
+            line.close()
             raise
-        self._readers.append(connection)
+        self._readers.append(line)
 
     def _commit(self, batch: list[Job[Work]]) -> None:
         """All the work that waits, in one transaction; each alone may fail, the commit fails for all."""
@@ -172,30 +197,34 @@ class _Session:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         if self._writer is None:
-            self._writer = self._store.connect()
-        connection = self._writer
+            self._writer = Line(self._store)
+        line = self._writer
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
+            with line.turns.alone():
+                line.connection.execute("BEGIN IMMEDIATE")
+                yield line.connection
+                line.connection.execute("COMMIT")
         except BaseException:
             # After an error nothing that this connection remembers is to be trusted: closing it rolls back.
             self._writer = None
-            connection.close()
+            line.close()
             raise
 
     def close(self) -> None:
         with self._lock:
-            for connection in (self._writer, *self._readers):
-                if connection is not None:
-                    connection.close()
+            for line in (self._writer, *self._readers):
+                if line is not None:
+                    line.close()
             self._writer, self._readers = None, []
             if self._owner is not None:
                 self._owner.release()
                 self._owner = None
 
     def leave_to_parent(self) -> None:
-        _OF_THE_PARENT.append((self._writer, *self._readers))
+        for line in (self._writer, *self._readers):
+            if line is not None:
+                line.turns.close()
+                _OF_THE_PARENT.append(line.connection)
         if self._owner is not None:
             self._owner.forget()
 
