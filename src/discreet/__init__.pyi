@@ -1,5 +1,6 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import losses as losses, pictures as pictures
+from discreet import auditing as auditing, losses as losses, pictures as pictures
+from discreet.auditing import AuditReport as AuditReport, audit as audit
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -48,6 +49,8 @@ from discreet.mechanisms.statistics import (
     variance as variance,
 )
 from discreet.numerics import Estimate as Estimate, Interval as Interval
+from discreet.queries import column as column
+from discreet.tables import each_row as each_row
 
 __version__: str
 __all__: tuple[str, ...]

@@ -1,7 +1,19 @@
 """Pictures: one function makes a figure for a file, a notebook and a page alike."""
 
-from discreet.pictures.city_map import city_map
+from discreet.pictures.attacks import trade_off
+from discreet.pictures.densities import density
+from discreet.pictures.maps import city_map
+from discreet.pictures.output_losses import privacy_loss
 from discreet.pictures.picture import Picture
+from discreet.pictures.precision import accuracy
 from discreet.pictures.spending import budget_over_time
 
-__all__ = ["Picture", "budget_over_time", "city_map"]
+__all__ = [
+    "Picture",
+    "accuracy",
+    "budget_over_time",
+    "city_map",
+    "density",
+    "privacy_loss",
+    "trade_off",
+]

@@ -90,7 +90,7 @@ def layout(title: str, subtitle: str) -> dict[str, Json]:
         "paper_bgcolor": "@paper",
         "plot_bgcolor": "@paper",
         "colorway": [series(index) for index in range(SERIES)],
-        "margin": {"l": 72, "r": 28, "t": 82, "b": 104},
+        "margin": {"l": 72, "r": 28, "t": 90, "b": 104},
         "legend": {
             "orientation": "h",
             "x": 0,
@@ -113,6 +113,7 @@ def axis(title: str, **more: Json) -> dict[str, Json]:
         "linecolor": "@muted",
         "ticks": "outside",
         "tickcolor": "@muted",
+        "tickfont": {"size": 12},
         "automargin": True,
         **more,
     }

@@ -1,0 +1,56 @@
+"""Looks at every unit of work: does the chain's end agree with its last entry, its seal and its anchors?"""
+
+import hmac
+from collections.abc import Sequence
+
+from discreet.errors import InvalidParameter, LedgerConflict
+from discreet.ledger.anchor import Anchor, forked
+from discreet.ledger.entry import Head
+from discreet.ledger.store import Transaction
+
+
+class ChainGuard:
+    """Checks the end of the chain in constant time; `verify` checks the rest.
+
+    Privacy: with an anchor, a ledger that was set back or forked is refused before it charges. With a key,
+    a chain written by a hand without the key is refused. With neither, only accidents are detected.
+    """
+
+    def __init__(self, *, anchors: Sequence[Anchor] = (), key: bytes | None = None) -> None:
+        if key is not None and len(key) < 16:
+            raise InvalidParameter(
+                f"the ledger's key must have at least 16 bytes, got {len(key)}.", parameter="key"
+            )
+        self._anchors, self._key = tuple(anchors), key
+
+    def check(self, transaction: Transaction) -> None:
+        """Refuse a ledger whose end does not fit."""
+        head = transaction.head()
+        last = transaction.entry(head.sequence)
+        if head != Head.at_origin() and (last is None or not last.is_sound or last.head != head):
+            raise LedgerConflict("the ledger's last entry must match its head, and it does not. Run verify.")
+        if not hmac.compare_digest(transaction.seal(), self.seal(head) if head.sequence else ""):
+            raise LedgerConflict(
+                "the ledger's seal must be made with the key in use, and it is not. "
+                "Use the key it was first opened with."
+            )
+        for anchor in self._anchors:
+            self._check_anchor(transaction, anchor.latest())
+
+    def _check_anchor(self, transaction: Transaction, remembered: Head | None) -> None:
+        if remembered is None or remembered == Head.at_origin():
+            return
+        entry = transaction.entry(remembered.sequence)
+        if entry is None or entry.head != remembered:
+            raise forked()
+
+    def seal(self, head: Head) -> str:
+        """HMAC-SHA-256 of the head under the owner's key; empty without one."""
+        if self._key is None:
+            return ""
+        return hmac.new(self._key, f"{head.sequence}\n{head.digest}".encode(), "sha256").hexdigest()
+
+    def publish(self, head: Head) -> None:
+        """Tell every anchor; a charge is acknowledged only after all of them took the head."""
+        for anchor in self._anchors:
+            anchor.publish(head)
