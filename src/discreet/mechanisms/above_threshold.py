@@ -62,8 +62,8 @@ class AboveThreshold(SparseVector):
 def stream_draw(stream: Any) -> Any:
     """Run a stream anew on fixed values and report all its answers."""
 
-    def draw(values: Sequence[Any], source: Source) -> tuple[Any, ...]:
+    def _draw(values: Sequence[Any], source: Source) -> tuple[Any, ...]:
         stream._open(source)
         return tuple(stream.test(value) for value in values if not stream.finished)
 
-    return draw
+    return _draw

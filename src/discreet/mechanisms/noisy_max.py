@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,15 +11,13 @@ from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, bounded_range, pure
 from discreet.mechanisms.example import Example
 from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.lattice import FINENESS, choose_step
+from discreet.mechanisms.noisy_selection import NoisySelection
 from discreet.mechanisms.permute_and_flip import permute_and_flip_law
-from discreet.mechanisms.selection import Candidate, Kind, Selection, check_pairing
-from discreet.mechanisms.steps import all_to_steps
-from discreet.numerics import Real, largest_power_of_two
+from discreet.mechanisms.selection import Candidate, Kind, check_pairing
+from discreet.numerics import Real
 from discreet.randomness import (
     Source,
     choice,
-    discrete_laplace,
     fresh_source,
     permute_and_flip,
     uniform_below,
@@ -31,7 +28,7 @@ Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 
 
 @dataclass(frozen=True, init=False)
-class NoisyMax(Selection):
+class NoisyMax(NoisySelection):
     """argmax of score + noise, the noise of scale 2Δ/ε; Δ/ε for monotone scores under add/remove.
 
     Gumbel noise gives exactly the exponential mechanism's law, exponential noise exactly that of
@@ -46,7 +43,6 @@ class NoisyMax(Selection):
     """
 
     noise: Noise
-    step: Fraction
 
     def __init__(
         self,
@@ -58,28 +54,15 @@ class NoisyMax(Selection):
         step: Real | None = None,
         relation: Relation = "add/remove",
     ) -> None:
-        super().__init__(epsilon=epsilon, sensitivity=sensitivity, scores=scores, relation=relation)
+        super().__init__(
+            epsilon=epsilon, sensitivity=sensitivity, scores=scores, step=step, relation=relation
+        )
         if noise not in ("laplace", "exponential", "gumbel"):
             raise InvalidParameter(
                 f'noise must be "laplace", "exponential" or "gumbel", got {str(noise)[:60]}.',
                 parameter="noise",
             )
         object.__setattr__(self, "noise", noise)
-        # Only an index leaves, so a fine lattice costs nothing and makes ties rare.
-        fine = largest_power_of_two(1 / self.factor / FINENESS)
-        chosen = choose_step(
-            fine if step is None else step, scale=1 / self.factor, sensitivity=self.sensitivity
-        )
-        object.__setattr__(self, "step", chosen)
-
-    @property
-    def scale(self) -> Fraction:
-        """The scale of the noise; rounding to the lattice may add less than a step to the sensitivity."""
-        return self._steps() * self.step
-
-    def _steps(self) -> Fraction:
-        """The scale of the noise in steps."""
-        return Fraction(self._movement() * -(-self.sensitivity // self.step)) / self.epsilon
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -97,8 +80,7 @@ class NoisyMax(Selection):
             return choice(source, scores, self.factor)
         if self.noise == "exponential":
             return permute_and_flip(source, scores, self.factor)
-        noisy = noisy_steps(scores, self.step, self._steps(), source)
-        return _random_best(noisy, source)
+        return _random_best(self._noisy(scores, source), source)
 
     def probabilities(self, scores: Scores) -> tuple[float, ...]:
         """The probability of each candidate, for Gumbel and exponential noise."""
@@ -130,16 +112,6 @@ class NoisyMax(Selection):
             Example(exponential, ((2, 1, 1), (1, 2, 2)), exponential._choose),
             Example(gumbel, ((2, 1, 1), (1, 2, 2)), gumbel._choose),
         )
-
-
-def noisy_steps(scores: Scores, step: Fraction, scale: Fraction, source: Source) -> NDArray[Any]:
-    """Every score in steps, each with discrete Laplace noise of its own."""
-    steps = all_to_steps(scores, step, name="scores")
-    noise = discrete_laplace(source, scale, steps.size)
-    if noise.dtype != object and steps.size and int(np.abs(noise).max()) >= 1 << 62:
-        noise = noise.astype(object)
-    noisy: NDArray[Any] = steps + noise
-    return noisy
 
 
 def _random_best(noisy: NDArray[Any], source: Source) -> int:

@@ -41,7 +41,7 @@ class Staircase(Additive):
     Accuracy: at ε = 6 its variance is about a quarter of Laplace noise's.
 
     >>> Staircase(epsilon=3, sensitivity=8).width
-    2
+    3
     """
 
     epsilon: Fraction

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy as np
 from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, bounded_range, pure
 from discreet.mechanisms.example import Example
-from discreet.mechanisms.lattice import FINENESS, choose_step
-from discreet.mechanisms.noisy_max import noisy_steps
-from discreet.mechanisms.selection import Candidate, Kind, Selection, check_pairing
-from discreet.numerics import Real, exact_whole, largest_power_of_two
+from discreet.mechanisms.noisy_selection import NoisySelection
+from discreet.mechanisms.selection import Candidate, Kind, check_pairing
+from discreet.numerics import Real, exact_whole
 from discreet.randomness import Source, choice, fresh_source
 from discreet.randomness.scores import Scores
 
@@ -21,7 +19,7 @@ Method: TypeAlias = Literal["one shot", "peeling"]
 
 
 @dataclass(frozen=True, init=False)
-class TopK(Selection):
+class TopK(NoisySelection):
     """The `count` candidates with the largest scores, in order, under one total epsilon.
 
     one shot: Laplace noise of scale 2kΔ/ε (kΔ/ε if monotone) on every score, once; the k largest in order.
@@ -37,7 +35,6 @@ class TopK(Selection):
 
     count: int
     method: Method
-    step: Fraction
 
     def __init__(
         self,
@@ -50,26 +47,25 @@ class TopK(Selection):
         step: Real | None = None,
         relation: Relation = "add/remove",
     ) -> None:
-        super().__init__(epsilon=epsilon, sensitivity=sensitivity, scores=scores, relation=relation)
+        answers = exact_whole(count, name="count", least=1)
+        super().__init__(
+            epsilon=epsilon,
+            sensitivity=sensitivity,
+            scores=scores,
+            step=step,
+            relation=relation,
+            answers=answers,
+        )
         if method not in ("one shot", "peeling"):
             raise InvalidParameter(
                 f'method must be "one shot" or "peeling", got {str(method)[:60]}.', parameter="method"
             )
-        object.__setattr__(self, "count", exact_whole(count, name="count", least=1))
+        object.__setattr__(self, "count", answers)
         object.__setattr__(self, "method", method)
-        fine = largest_power_of_two(self.count / self.factor / FINENESS)
-        chosen = choose_step(
-            fine if step is None else step, scale=1 / self.factor, sensitivity=self.sensitivity
-        )
-        object.__setattr__(self, "step", chosen)
 
     @property
-    def scale(self) -> Fraction:
-        """The scale of the noise on each score."""
-        return self._steps() * self.step
-
-    def _steps(self) -> Fraction:
-        return Fraction(self.count * self._movement() * -(-self.sensitivity // self.step)) / self.epsilon
+    def _answers(self) -> int:
+        return self.count
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -91,7 +87,7 @@ class TopK(Selection):
         return self._one_shot(scores, source) if self.method == "one shot" else self._peel(scores, source)
 
     def _one_shot(self, scores: Scores, source: Source) -> tuple[int, ...]:
-        noisy = noisy_steps(scores, self.step, self._steps(), source)
+        noisy = self._noisy(scores, source)
         # Equal noisy scores stand in random order: sort a random permutation, and keep it among equals.
         order = _permutation(noisy.size, source)
         best = order[np.argsort(-noisy[order], kind="stable")]
