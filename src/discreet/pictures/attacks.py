@@ -62,7 +62,7 @@ def trade_off(report: Report) -> Picture:
     if report.trials:
         traces.append(_attacks(report.trials))
     at = f" at δ = {report.delta:.3g}" if report.delta else ""
-    found = f"ε ≥ {report.lower_bound:.4g}{at}, claimed {report.claimed:.4g}"
+    found = f"ε ≥ {report.lower_bound:.4g}{at}, claimed {_short(report.claimed)}"
     return Picture(
         title=f"Audit: {report.verdict}",
         subtitle=f"{found}; shaded: ruled out by the claim",
@@ -72,6 +72,10 @@ def trade_off(report: Report) -> Picture:
             "yaxis": axis("misses β: D′ guessed, though it was D", range=[0, 1]),
         },
     )
+
+
+def _short(epsilon: float) -> str:
+    return f"{epsilon:.4g}" if epsilon > 1e-6 else "0"  # the least positive loss stands for none
 
 
 FALSE_ALARMS = np.unique(np.concatenate([np.linspace(0, 1, 201), np.geomspace(1e-4, 0.1, 60)]))
