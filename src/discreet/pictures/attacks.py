@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.pictures.picture import Picture
-from discreet.pictures.theme import Json, axis
+from discreet.pictures.theme import Json, axis, scientific
 from discreet.pictures.traces import dots, line
 
 Point = tuple[float, Fraction]
@@ -61,7 +61,7 @@ def trade_off(report: Report) -> Picture:
         traces.append(line(FALSE_ALARMS, proved, name=f"proved: ε ≥ {report.lower_bound:.4g}", index=1))
     if report.trials:
         traces.append(_attacks(report.trials))
-    at = f" at δ = {report.delta:.3g}" if report.delta else ""
+    at = f" at δ = {scientific(report.delta)}" if report.delta else ""
     found = f"ε ≥ {report.lower_bound:.4g}{at}, claimed {_short(report.claimed)}"
     return Picture(
         title=f"Audit: {report.verdict}",

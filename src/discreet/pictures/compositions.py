@@ -11,7 +11,7 @@ from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss
 from discreet.numerics import Real, exact_delta
 from discreet.pictures.picture import Picture
-from discreet.pictures.theme import axis
+from discreet.pictures.theme import axis, scientific
 from discreet.pictures.traces import line
 
 Losses = Any  # one loss (or mechanism), to be repeated, or a sequence of them: a plan in its order
@@ -32,7 +32,7 @@ def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Pict
     }
     return Picture(
         title="What many releases cost together",
-        subtitle=f"ε at δ = {float(failure):g}, after the first k releases",
+        subtitle=f"ε at δ = {scientific(float(failure))}, after the first k releases",
         traces=[
             line(sizes, [rule(plan[:size]) for size in sizes], name=name, index=index)
             for index, (name, rule) in enumerate(rules.items())
