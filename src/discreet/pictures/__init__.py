@@ -1,6 +1,7 @@
 """Pictures: one function makes a figure for a file, a notebook and a page alike."""
 
 from discreet.pictures.attacks import trade_off
+from discreet.pictures.compositions import composition
 from discreet.pictures.densities import density
 from discreet.pictures.maps import city_map
 from discreet.pictures.output_losses import privacy_loss
@@ -13,6 +14,7 @@ __all__ = [
     "accuracy",
     "budget_over_time",
     "city_map",
+    "composition",
     "density",
     "privacy_loss",
     "trade_off",
