@@ -69,18 +69,20 @@ class LedgerMachine(RuleBasedStateMachine):
         self.clients = [client for client in self.clients if client[0] != process]
         self.service.crash(process)
 
-    @rule(errors=st.booleans())
-    def set_data_errors(self, errors):
-        self.world.data_errors = errors
-
     @rule()
-    def copy(self):
-        self.service.copy()
+    def step_all(self):
+        for client in list(self.clients):
+            self.proceed(client)
 
-    @rule()
-    def restore(self):
-        self.clients = []
-        self.service.restore()
+    @rule(happens=st.sampled_from(["copy", "restore", "data fails", "data serves"]))
+    def befall(self, happens):
+        if happens == "copy":
+            self.service.copy()
+        elif happens == "restore":
+            self.clients = []
+            self.service.restore()
+        else:
+            self.world.data_errors = happens == "data fails"
 
     @invariant()
     def the_budget_holds(self):
