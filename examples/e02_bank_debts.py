@@ -7,6 +7,9 @@ in the table fails on another table; noise scaled to the largest debt that the r
 from command import options, save
 
 import discreet as dp
+from discreet.pictures import Picture
+from discreet.pictures.theme import axis, log_axis
+from discreet.pictures.traces import bars
 
 CENT = 100  # the sum is counted in whole cents, so that nothing is rounded
 DEBTS = {"Alice": 280079800, "Bob": 700000, "Charlie": 156, "Xander": 0}
@@ -40,6 +43,10 @@ def main() -> None:
     every = real_epsilon(LARGEST, LARGEST)
     print(f"  scale {euros(LARGEST)}, the largest debt allowed: ε = {every:g} for every table.")
 
+    found = dp.auditing.check_sensitivity(sum, sensitivity=own, bounds=(0, LARGEST))
+    print(f"\nA search for neighbours that move the sum by more than {euros(own)}: {found.verdict},")
+    print(f"  {euros(round(found.lower_bound))} is reached.")
+
     mechanism = dp.Laplace(epsilon=EPSILON, sensitivity=LARGEST)
     noisy = mechanism.release(total)
     print(
@@ -48,10 +55,20 @@ def main() -> None:
     print("Four customers are too few to say anything about. With a million of them that error is small:")
     print(f"  {mechanism.error(confidence=0.95) / CENT / 1_000_000:.2f} € for each.")
 
-    save(
-        dp.pictures.accuracy({"total debt (in cents)": lambda e: dp.Laplace(epsilon=e, sensitivity=LARGEST)}),
-        chosen,
+    bounds = {
+        "1 €<br>this table": naive,
+        "this table's maximum<br>this table": here,
+        "this table's maximum<br>another table": there,
+        "largest debt allowed<br>every table": every,
+    }
+    shown = [f"{bound:,.7g}" for bound in bounds.values()]
+    picture = Picture(
+        title="What ε = 1 becomes when the scale is wrong",
+        subtitle="Laplace noise on the total debt: the scale of the noise, and the table it is used on",
+        traces=[bars(list(bounds), list(bounds.values()), name="real ε", text=shown)],
+        axes={"xaxis": axis("scale of the noise"), "yaxis": log_axis("real ε", range=[-0.5, 7])},
     )
+    save(picture, chosen)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import losses as losses, pictures as pictures
+from discreet import auditing as auditing, losses as losses, pictures as pictures
+from discreet.auditing import AuditReport as AuditReport, audit as audit
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,

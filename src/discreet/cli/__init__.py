@@ -8,7 +8,9 @@ from discreet.cli.output import report_error
 from discreet.errors import DiscreetError
 
 # A command = one line here, one file, one test file.
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "audit": "discreet.cli.audit:audit",
+}
 
 
 def build_app() -> App:

@@ -107,7 +107,7 @@ class Envelope:
             threshold = middle - margin >> dropped
             if threshold != min(middle + margin >> dropped, full):
                 return None
-            thresholds.append(max(threshold, 0))
+            thresholds.append(threshold)
             if threshold == full:
                 return thresholds
         return None

@@ -20,11 +20,11 @@ def city_map(
     middle: Place | None = None,
     subtitle: str = "the area of a bubble is the probability that the place is chosen",
 ) -> Picture:
-    """Every candidate place, with its probability; optionally people and their mean position.
+    r"""Every candidate place, with its probability; optionally people and their mean position.
 
     >>> picture = city_map({"Memphis": (35, -90)}, {"Memphis": 1.0})
     >>> picture.to_json()["data"][0]["text"]
-    ['Memphis 100 %']
+    ['\xa0Memphis 100 %\xa0']
     """
     if set(places) != set(probabilities):
         raise InvalidParameter("a map must have one probability for each place.", parameter="probabilities")
@@ -60,7 +60,7 @@ def _bubbles(
     places: Mapping[str, Place], probabilities: Mapping[str, float], obstacles: Sequence[Place]
 ) -> dict[str, Json]:
     names = list(places)
-    labels = [f"{name} {100 * probabilities[name]:.3g} %" for name in names]
+    labels = [f"\u00a0{name} {_percent(probabilities[name])}\u00a0" for name in names]  # clear of the bubble
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -76,6 +76,10 @@ def _bubbles(
         },
         "cliponaxis": False,
     }
+
+
+def _percent(probability: float) -> str:
+    return f"{100 * probability:.3g} %" if probability >= 0.001 else "< 0.1 %"
 
 
 def _marks(where: Iterable[Place], name: str, *, symbol: str, index: int) -> dict[str, Json]:

@@ -2,7 +2,7 @@ import pytest
 
 import discreet as dp
 from discreet.pictures import city_map
-from discreet.pictures.city_map import place_labels
+from discreet.pictures.maps import place_labels
 
 PLACES = {"Memphis": (35, -90), "Toronto": (43, -79)}
 

@@ -1,0 +1,66 @@
+"""Every example runs, says its facts, draws its picture, and explains itself."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("e*.py"))
+
+# What each example must print, whatever the noise was.
+FACTS = {
+    "e01_hospital": ["So Alice takes drugs: True", "2.718 times, in both directions", "replace: ε = 1"],
+    "e02_bank_debts": ["2,807,799.56 €", "ε = 2,800,798 when Alice leaves", "but 3.5704", "ε = 1 for every"],
+    "e03_meeting_city": [
+        "Mean position: (38.75, -87.0)",
+        "(36, -88)",
+        "999.85",
+        "sensitivity 1972",
+        "62.3 %",
+    ],
+    "e04_auction_price": ["1.00    4.00", "so it is 4, and 1 is the best", "61.2 %", "100.0 %"],
+    "e05_most_common": ["refused: scores must be", "general scores under replace: 2"],
+    "e09_drug_use": [
+        "0.7311   1.0000",
+        "0.6667   0.6931",
+        "0.7143   0.9163",
+        "0.7500   1.0986",
+        "0.3 for a mean",
+    ],
+    "e10_extreme_deltas": ["δ at ε = 0: 0.01", "probability 0.632"],
+}
+
+
+def run(example, monkeypatch, *arguments):
+    monkeypatch.syspath_prepend(str(example.parent))
+    monkeypatch.setattr(sys, "argv", [str(example), *map(str, arguments)])
+    runpy.run_path(str(example), run_name="__main__")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_prints_its_facts_and_draws_a_labelled_picture(example, monkeypatch, capsys, tmp_path):
+    run(example, monkeypatch, "--plot", tmp_path / "picture.json")
+    printed = capsys.readouterr().out
+    assert [fact for fact in FACTS[example.stem] if fact not in printed] == []
+    figure = json.loads((tmp_path / "picture.json").read_text(encoding="utf-8"))
+    layout = go.Figure(figure).layout  # valid Plotly
+    assert layout.title.text
+    assert layout.xaxis.title.text
+    assert layout.yaxis.title.text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_explains_itself(example, monkeypatch, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(example, monkeypatch, "--help")
+    assert end.value.code == 0
+    assert "--plot FILE" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_stays_short_and_is_listed(example):
+    assert len(example.read_text(encoding="utf-8").splitlines()) <= 90
+    assert f"({example.name})" in (example.parent / "README.md").read_text(encoding="utf-8")
