@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger import CommandAnchor, FileAnchor, Head, Ledger, LedgerReader, Request
+from discreet.ledger import CommandAnchor, FileAnchor, Head, Ledger, LedgerFile, Request
 from discreet.losses import PureDP
 
 KEY = b"sixteen bytes or more"
@@ -52,7 +52,7 @@ def test_yesterdays_file_is_refused(tmp_path, anchor):
     shutil.copy(tmp_path / "yesterday", path)
     with pytest.raises(LedgerConflict, match="set back"):
         open_ledger(path, anchors=[anchor])
-    with LedgerReader(path, anchors=[anchor]) as reader, pytest.raises(LedgerConflict, match="set back"):
+    with LedgerFile(path, anchors=[anchor]) as reader, pytest.raises(LedgerConflict, match="set back"):
         reader.verify()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger import Ledger, LedgerReader, Request
+from discreet.ledger import Ledger, LedgerFile, Request
 from discreet.ledger.sqlite import configure
 from discreet.ledger.store import UNAVAILABLE
 from discreet.losses import PureDP
@@ -253,7 +253,7 @@ def test_nobody_waits_for_ever_behind_a_busy_process(sqlite_world):
     for thread in threads:
         thread.start()
     start = time.perf_counter()
-    with LedgerReader(sqlite_world.path) as reader:
+    with LedgerFile(sqlite_world.path) as reader:
         for _ in range(20):
             reader.balances()
     waited = time.perf_counter() - start
@@ -295,7 +295,7 @@ ZERO = "0" * 64
 def test_every_edit_is_found(sqlite_world, statement, values):
     spent_ledger(sqlite_world)
     edit(sqlite_world.path, statement, *values)
-    with LedgerReader(sqlite_world.path) as reader, pytest.raises(LedgerConflict):
+    with LedgerFile(sqlite_world.path) as reader, pytest.raises(LedgerConflict):
         reader.verify()
 
 
