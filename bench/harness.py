@@ -1,7 +1,7 @@
 """What all comparisons share: the rivals' environment, fair timing, and the report.
 
-The rivals live in an environment of their own, .venv-bench, made from requirements/bench.txt. A worker process
-there times what it is asked to, so that ours and theirs are measured in turns, within the same seconds; minima
+The rivals live in an environment of their own, .venv-bench, made from requirements/bench.txt. A worker there
+times what it is asked to, so that ours and theirs are measured in turns, within the same seconds; the minima
 are compared.
 """
 
