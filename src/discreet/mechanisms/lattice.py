@@ -91,8 +91,9 @@ class Lattice:
     def _round(self, value: int | float) -> int:
         """⌊value/step + 1/2⌋, exactly."""
         exponent = self.exponent
-        if isinstance(value, float):
-            return math.floor(Fraction(value) / self.step + Fraction(1, 2))
+        if isinstance(value, float):  # the step is below 1
+            above, below = value.as_integer_ratio()
+            return ((above << (1 - exponent)) + below) // (2 * below)
         return value << -exponent if exponent <= 0 else (value + (1 << (exponent - 1))) >> exponent
 
     def _whole(self, steps: int) -> int:
@@ -103,7 +104,7 @@ class Lattice:
     def _float(self, steps: int) -> float:
         """Steps as a float: exact where it fits, else the nearest, which is post-processing."""
         try:
-            return float(steps * self.step)
+            return steps / (1 << -self.exponent)  # a quotient of ints is correctly rounded
         except OverflowError:
             return math.inf if steps > 0 else -math.inf
 

@@ -20,6 +20,7 @@ from discreet.randomness.source import Source
 _STEPS = 256  # table entries for each factor e
 _DEEPEST = 50 * _STEPS  # gaps beyond 50 share the last entry
 _BITS = 62
+_CHUNK = 1 << 14  # candidates at a time: they stay in cache
 _CLOSER = _STEPS * (1 - 2.0**-40)  # never rounds a gap up to the next entry
 
 
@@ -35,9 +36,28 @@ def _bounds() -> NDArray[np.int64]:
     return np.array(bounds, dtype=np.int64)
 
 
-def _entries(gaps: Gaps) -> NDArray[np.int64]:
+def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
     """The table entry of each gap: never above the true 256 · gap."""
-    return np.minimum(gaps.values * _CLOSER, _DEEPEST).astype(np.int64)
+    with np.errstate(over="ignore"):
+        return np.minimum(gaps * _CLOSER, _DEEPEST).astype(np.int64)
+
+
+def _accumulate(gaps: NDArray[np.float64], shift: int) -> NDArray[np.int64]:
+    """Cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and exact."""
+    bounds = (_bounds() - 1 >> shift) + 1
+    cumulative = np.empty(gaps.size, dtype=np.int64)
+    carried = np.int64(0)
+    for start in range(0, gaps.size, _CHUNK):
+        part = cumulative[start : start + _CHUNK]
+        np.cumsum(bounds.take(_entries(gaps[start : start + _CHUNK])), out=part)
+        part += carried
+        carried = part[-1]
+    return cumulative
+
+
+def certified_bounds(gaps: Gaps) -> NDArray[np.int64]:
+    """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
+    return _bounds()[_entries(gaps.values)]
 
 
 @overload
@@ -50,8 +70,7 @@ def choice(
     """An index i with probability ∝ exp(factor · scores[i]), exactly."""
     gaps = gaps_of(scores, factor)
     shift = gaps.values.size.bit_length()
-    weights = ((_bounds() - 1 >> shift) + 1)[_entries(gaps)]
-    cumulative = np.cumsum(weights)  # below 2^63: at most n weights of 2^62 / 2^shift each
+    cumulative = _accumulate(gaps.values, shift)
     if size is None:
         return int(_choose(source, gaps, cumulative, _BITS - shift, 1)[0])
     return _choose(source, gaps, cumulative, _BITS - shift, size)
@@ -79,12 +98,13 @@ def permute_and_flip(source: Source, scores: Scores, factor: Fraction) -> int:
     All coins are thrown at once; the first head in a random order is a uniform choice among the heads.
     """
     gaps = gaps_of(scores, factor)
-    entries = _entries(gaps)
+    entries = _entries(gaps.values)
     words = source.words(entries.size)
     uniform = words * 2.0**-64
     upper = _bounds()[entries] * 2.0**-_BITS
-    lower = np.where(entries < _DEEPEST, upper * (1 - 1 / _STEPS - 2.0**-20), 0)
-    heads = uniform < lower * (1 - 2.0**-40)
+    # A bound is less than 2 units too high, and the gap less than one entry and a float error beyond its own.
+    lower = np.where(entries < _DEEPEST, (upper - 2.0 ** (1 - _BITS)) * (1 - 1 / _STEPS - 2.0**-20), 0)
+    heads = uniform + 2.0**-62 < lower * (1 - 2.0**-40)
     for i in np.flatnonzero(~heads & (uniform <= upper * (1 + 2.0**-40))):
         heads[i] = settle_below_exp(source, int(words[i]), gaps.exact(int(i)), Fraction(1))
     among = np.flatnonzero(heads)

@@ -20,7 +20,7 @@ from discreet.randomness.source import Source, Words
 
 F = TypeVar("F", float, NDArray[np.float64])
 
-_MARGIN = 2.0**-38  # relative to g₁; the proved error is below 2^-39
+_MARGIN = 2.0**-38  # relative to g₁; the proved error is below 2^-41
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Curve:
 
 
 def _fall(x: F) -> F:
-    """1 - exp(-x) by ten terms of its alternating series, for 0 <= x <= 0.3."""
+    """1 - exp(-x) by ten terms of its alternating series, for 0 <= x <= 0.15."""
     fall = 1 - x * (1 / 10)
     for term in range(9, 1, -1):
         fall = 1 - fall * x * (1 / term)
