@@ -152,8 +152,8 @@ def _score(claim: Claim, *, cut: tuple[int, int], sizes: tuple[int, int], risk: 
 def draw(target: Target, requests: Sequence[tuple[Any, int]]) -> list[Any]:
     """n outputs on data for each request (data, n).
 
-    If any request raises, all are drawn one output at a time, so that each exception is an outcome and means the
-    same everywhere.
+    If any request raises, all are drawn one output at a time, so that each exception is an outcome and means
+    the same everywhere.
     """
     try:
         samples = [target(data, n) for data, n in requests]
