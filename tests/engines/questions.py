@@ -56,15 +56,19 @@ def expressions(depth):
         ],
         "text": [
             _call("LOWER", text), _call("UPPER", text), _case(test, text), _call("COALESCE", text, text),
-            st.builds(lambda each, a, b: f"SUBSTR({each}, {a}, {b})", text, st.integers(1, 4), st.integers(0, 3)),
+            st.builds(
+                lambda each, a, b: f"SUBSTR({each}, {a}, {b})", text, st.integers(1, 4), st.integers(0, 3)
+            ),
             _cast(st.one_of(whole, test, day), "VARCHAR"),
         ],
         "boolean": [
             *compared, _infix(test, ["AND", "OR"], test), test.map(lambda each: f"(NOT {each})"),
             _infix(whole, ["<", "="], number),
             st.one_of(whole, text, number, day).map(lambda each: f"({each} IS NULL)"),
-            text.map(lambda each: f"({each} LIKE 'O%a_a')"), text.map(lambda each: f"({each} NOT LIKE '%5%')"),
-            whole.map(lambda each: f"({each} NOT IN (1, 2, 7))"), text.map(lambda each: f"({each} IN ('', '5'))"),
+            text.map(lambda each: f"({each} LIKE 'O%a_a')"),
+            text.map(lambda each: f"({each} NOT LIKE '%5%')"),
+            whole.map(lambda each: f"({each} NOT IN (1, 2, 7))"),
+            text.map(lambda each: f"({each} IN ('', '5'))"),
             _cast(text, "BOOLEAN"),
         ],
         "date": [
@@ -89,6 +93,7 @@ def questions(draw, depth=2):
     where, test = draw(made["boolean"]), draw(made["boolean"])
     column = draw(st.sampled_from(["debt", "age", "debt / 7 - age", "children * age"]))
     return (
-        f"SELECT {key} AS k, COUNT(*) AS n, COUNT(DISTINCT person) AS u, SUM({column}) FILTER (WHERE {test}) AS s, "
-        f"VARIANCE({column}) AS v, COUNT({draw(made['number'])}) AS c FROM accounts WHERE {where} GROUP BY {key}"
+        f"SELECT {key} AS k, COUNT(*) AS n, COUNT(DISTINCT person) AS u, VARIANCE({column}) AS v, "
+        f"SUM({column}) FILTER (WHERE {test}) AS s, COUNT({draw(made['number'])}) AS c "
+        f"FROM accounts WHERE {where} GROUP BY {key}"
     )
