@@ -8,6 +8,8 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
+import discreet as dp
+
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("e*.py"))
 
 # What each example must print, whatever the noise was.
@@ -34,7 +36,46 @@ FACTS = {
         "0.3 for a mean",
     ],
     "e10_extreme_deltas": ["δ at ε = 0: 0.01", "probability 0.632"],
-    "e12_exercises": ["is at most 1, so", "at most 3, so", "ratios 1, 1/3, 3", "θ = 1/10: its mean is 3/8"],
+    "e12_exercises": [
+        "is at most 1, so",
+        "0.9999 ≤ 1",
+        "at most 3, so",
+        "ratios 1, 1/3, 3",
+        "θ = 1/10: its mean is 3/8",
+    ],
+}
+
+
+def with_more(mechanism, **changed):
+    """A mechanism whose parameters are tampered with: each change is a function of the parameter given."""
+
+    def make(**given):
+        return mechanism(
+            **{name: changed[name](value) if name in changed else value for name, value in given.items()}
+        )
+
+    return make
+
+
+class Lazy(dp.RandomizedResponse):
+    """Answers truthfully less often than it says."""
+
+    linear = dp.RandomizedResponse.quadratic
+
+
+# A fault for each example, planted in what it uses: its facts must notice.
+FAULTS = {
+    "e01_hospital": ("discreet.Laplace", with_more(dp.Laplace, epsilon=lambda e: 2 * e)),
+    "e02_bank_debts": ("discreet.losses.laplace", with_more(dp.losses.laplace, sensitivity=lambda _: 1)),
+    "e03_meeting_city": ("discreet.Exponential", with_more(dp.Exponential, sensitivity=lambda s: s / 2)),
+    "e04_auction_price": ("discreet.Exponential", with_more(dp.Exponential, sensitivity=lambda s: s / 2)),
+    "e05_most_common": ("discreet.NoisyMax", with_more(dp.NoisyMax, relation=lambda _: "add/remove")),
+    "e06_socks": ("discreet.RandomizedResponse", with_more(dp.RandomizedResponse, truth=lambda t: t - 0.05)),
+    "e07_age_groups": ("discreet.Laplace", with_more(dp.Laplace, sensitivity=lambda _: 1)),
+    "e08_skipped_lectures": ("discreet.local.number", with_more(dp.local.number, bounds=lambda _: (0, 1))),
+    "e09_drug_use": ("discreet.RandomizedResponse", Lazy),
+    "e10_extreme_deltas": ("discreet.losses.channel", lambda rows: dp.losses.pure(epsilon=1)),
+    "e12_exercises": ("discreet.Exponential", with_more(dp.Exponential, epsilon=lambda e: 2 * e)),
 }
 
 
@@ -54,6 +95,15 @@ def test_an_example_prints_its_facts_and_draws_a_labelled_picture(example, monke
     assert layout.title.text
     assert layout.xaxis.title.text
     assert layout.yaxis.title.text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_facts_of_an_example_notice_a_planted_fault(example, monkeypatch, capsys):
+    place, fault = FAULTS[example.stem]
+    monkeypatch.setattr(place, fault)
+    run(example, monkeypatch)
+    printed = capsys.readouterr().out
+    assert [fact for fact in FACTS[example.stem] if fact not in printed]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
