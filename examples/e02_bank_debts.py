@@ -43,6 +43,10 @@ def main() -> None:
     every = real_epsilon(LARGEST, LARGEST)
     print(f"  scale {euros(LARGEST)}, the largest debt allowed: ε = {every:g} for every table.")
 
+    found = dp.auditing.check_sensitivity(sum, sensitivity=own, bounds=(0, LARGEST))
+    print(f"\nA search for neighbours that move the sum by more than {euros(own)}: {found.verdict},")
+    print(f"  {euros(round(found.lower_bound))} is reached.")
+
     mechanism = dp.Laplace(epsilon=EPSILON, sensitivity=LARGEST)
     noisy = mechanism.release(total)
     print(

@@ -1,5 +1,5 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import auditing as auditing, losses as losses, pictures as pictures
+from discreet import auditing as auditing, local as local, losses as losses, pictures as pictures
 from discreet.auditing import AuditReport as AuditReport, audit as audit
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
@@ -22,7 +22,32 @@ from discreet.losses import (
     PureDP as PureDP,
     RenyiDP as RenyiDP,
 )
-from discreet.mechanisms import Gaussian as Gaussian, Laplace as Laplace
+from discreet.mechanisms import (
+    AboveThreshold as AboveThreshold,
+    DiscreteGaussian as DiscreteGaussian,
+    Exponential as Exponential,
+    Gaussian as Gaussian,
+    KeySelection as KeySelection,
+    Laplace as Laplace,
+    NoisyMax as NoisyMax,
+    NumericSparse as NumericSparse,
+    PermuteAndFlip as PermuteAndFlip,
+    Quantile as Quantile,
+    RandomizedResponse as RandomizedResponse,
+    Sparse as Sparse,
+    Staircase as Staircase,
+    TopK as TopK,
+)
+from discreet.mechanisms.price import DeltaWarning as DeltaWarning
+from discreet.mechanisms.statistics import (
+    bounded_sum as bounded_sum,
+    count as count,
+    histogram as histogram,
+    mean as mean,
+    proportion as proportion,
+    quantile as quantile,
+    variance as variance,
+)
 from discreet.numerics import Estimate as Estimate, Interval as Interval
 from discreet.queries import column as column
 from discreet.tables import each_row as each_row

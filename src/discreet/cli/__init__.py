@@ -10,6 +10,9 @@ from discreet.errors import DiscreetError
 # A command = one line here, one file, one test file.
 COMMANDS: dict[str, str] = {
     "audit": "discreet.cli.audit:audit",
+    "budget": "discreet.cli.budget:budget",
+    "history": "discreet.cli.history:history",
+    "ledger": "discreet.cli.ledger:app",
 }
 
 

@@ -190,7 +190,8 @@ class _Session:
             if head != before:
                 tables.set_seal(guard.seal(head))
         if head != before:
-            guard.publish(head)
+            with translated_errors():
+                guard.publish(head)
         for job, result, error in outcomes:
             job.finish(result=result, error=error)
 

@@ -75,7 +75,7 @@ class Gaussian(Additive):
             unit = calibrate(epsilon, delta, calibration)
             nominal = min(unit, 1 / SMALLEST_PRICE) * reach
             grid = choose_step(step, scale=nominal, sensitivity=reach)
-            fixed = unit * _distance(reach, grid, numbers)
+            fixed = unit * rounded_distance(reach, grid, numbers)
         else:
             raise InvalidParameter(
                 "Gaussian must have either sigma, or epsilon and delta.", parameter="sigma"
@@ -87,7 +87,7 @@ class Gaussian(Additive):
     @cached_property
     def loss(self) -> PrivacyLoss:
         """What one release costs."""
-        distance = _distance(self.sensitivity, self.step, self.dimension)
+        distance = rounded_distance(self.sensitivity, self.step, self.dimension)
         return gaussian_loss(sigma=self.sigma, sensitivity=distance, relation=self.relation)
 
     @cached_property
@@ -119,7 +119,7 @@ class Gaussian(Additive):
         return ball(2).sqrt() * ball(self._spread) * confidence.erfinv() - ball(Fraction(1, 2))
 
 
-def _distance(sensitivity: Fraction, step: Fraction, dimension: int) -> Fraction:
+def rounded_distance(sensitivity: Fraction, step: Fraction, dimension: int) -> Fraction:
     """The Euclidean distance of rounded values: each of `dimension` numbers moves by less than a step."""
     if not Lattice(step).moves:
         return sensitivity

@@ -1,5 +1,6 @@
 """Numbers that cannot lie: exact rationals, directed rounding, certified enclosures, one monotone search."""
 
+from discreet.numerics.binomial import clopper_pearson
 from discreet.numerics.enclosure import Arb, ball, certified_floor, certified_sign, working_precision
 from discreet.numerics.interval import Estimate, Interval
 from discreet.numerics.rational import (
@@ -22,6 +23,7 @@ __all__ = [
     "ball",
     "certified_floor",
     "certified_sign",
+    "clopper_pearson",
     "exact",
     "exact_delta",
     "exact_epsilon",

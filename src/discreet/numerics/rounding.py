@@ -24,8 +24,10 @@ def round_down(value: Fraction | int | Arb) -> float:
     if not isinstance(value, Fraction | int):
         if not value.is_finite():
             return -math.inf  # an unknown value is bounded by nothing better
-        mantissa, exponent = value.lower().man_exp()
-        value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        mantissa, exponent = (int(part) for part in value.lower().man_exp())
+        # Far outside the range of floats the power itself would not fit in memory: any number there will do.
+        exponent = max(-4096 - mantissa.bit_length(), min(4096, exponent))
+        value = Fraction(mantissa) * Fraction(2) ** exponent
     try:
         nearest = float(value)
     except OverflowError:

@@ -1,11 +1,13 @@
 """Pictures: one function makes a figure for a file, a notebook and a page alike."""
 
 from discreet.pictures.attacks import trade_off
+from discreet.pictures.compositions import composition
 from discreet.pictures.densities import density
 from discreet.pictures.maps import city_map
 from discreet.pictures.output_losses import privacy_loss
 from discreet.pictures.picture import Picture
 from discreet.pictures.precision import accuracy
+from discreet.pictures.responses import truth_probability
 from discreet.pictures.spending import budget_over_time
 
 __all__ = [
@@ -13,7 +15,9 @@ __all__ = [
     "accuracy",
     "budget_over_time",
     "city_map",
+    "composition",
     "density",
     "privacy_loss",
     "trade_off",
+    "truth_probability",
 ]

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.pictures.picture import Picture
-from discreet.pictures.theme import Json, axis
+from discreet.pictures.theme import Json, axis, scientific
 from discreet.pictures.traces import dots, line
 
 Point = tuple[float, Fraction]
@@ -61,8 +61,8 @@ def trade_off(report: Report) -> Picture:
         traces.append(line(FALSE_ALARMS, proved, name=f"proved: ε ≥ {report.lower_bound:.4g}", index=1))
     if report.trials:
         traces.append(_attacks(report.trials))
-    at = f" at δ = {report.delta:.3g}" if report.delta else ""
-    found = f"ε ≥ {report.lower_bound:.4g}{at}, claimed {report.claimed:.4g}"
+    at = f" at δ = {scientific(report.delta)}" if report.delta else ""
+    found = f"ε ≥ {report.lower_bound:.4g}{at}, claimed {_short(report.claimed)}"
     return Picture(
         title=f"Audit: {report.verdict}",
         subtitle=f"{found}; shaded: ruled out by the claim",
@@ -72,6 +72,10 @@ def trade_off(report: Report) -> Picture:
             "yaxis": axis("misses β: D′ guessed, though it was D", range=[0, 1]),
         },
     )
+
+
+def _short(epsilon: float) -> str:
+    return f"{epsilon:.4g}" if epsilon > 1e-6 else "0"  # the least positive loss stands for none
 
 
 FALSE_ALARMS = np.unique(np.concatenate([np.linspace(0, 1, 201), np.geomspace(1e-4, 0.1, 60)]))

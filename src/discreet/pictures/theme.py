@@ -104,6 +104,20 @@ def layout(title: str, subtitle: str) -> dict[str, Json]:
     }
 
 
+def scientific(value: float) -> str:
+    """A small or large number as people write it.
+
+    >>> scientific(1e-6), scientific(0.25), scientific(2.5e-9)
+    ('10⁻⁶', '0.25', '2.5·10⁻⁹')
+    """
+    plain = f"{value:.3g}"
+    if "e" not in plain:
+        return plain
+    digits, exponent = plain.split("e")
+    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return power if digits == "1" else f"{digits}·{power}"
+
+
 def axis(title: str, **more: Json) -> dict[str, Json]:
     """An axis that is labelled, with a quiet grid."""
     return {
