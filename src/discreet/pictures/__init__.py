@@ -7,6 +7,7 @@ from discreet.pictures.maps import city_map
 from discreet.pictures.output_losses import privacy_loss
 from discreet.pictures.picture import Picture
 from discreet.pictures.precision import accuracy
+from discreet.pictures.responses import truth_probability
 from discreet.pictures.spending import budget_over_time
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "density",
     "privacy_loss",
     "trade_off",
+    "truth_probability",
 ]

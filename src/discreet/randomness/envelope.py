@@ -9,16 +9,19 @@ beyond the table form one sequence of outcomes; the table holds ⌊cumulative pr
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from math import ceil
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.randomness.fixed import exp_fixed
 
 Shape = Literal["linear", "quadratic"]
 Part = Literal["box", "wedge", "cell"]
 
-_GUARD_BITS = 128
+_GUARD_BITS = 96
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,13 @@ class Envelope:
             return rank
         return ~(rank >> 1) if rank & 1 else rank >> 1
 
+    def all_cells(self, count: int) -> NDArray[np.int64]:
+        """The cells of the first `count` outcomes."""
+        ranks = np.arange(count)
+        if not self.points:
+            ranks[self.boxes :] -= self.boxes
+        return ranks if self.sides == 1 else np.where(ranks & 1, ~(ranks >> 1), ranks >> 1)
+
     def thresholds(self, bits: int) -> list[int]:
         """⌊c · 2^bits⌋ for the cumulative probability c of each outcome, until only 2^-bits is left.
 
@@ -67,15 +77,17 @@ class Envelope:
 
     def _heights(self, precision: int) -> tuple[list[int], int]:
         """exp(-ψ(i)) in units of 2^-precision, each too low by at most the returned error, down to 0."""
+        heights = [1 << precision]
         if self.shape == "linear":
-            ratio, change = exp_fixed(1 / self.ratio, precision), 1 << precision
+            ratio = exp_fixed(1 / self.ratio, precision)
+            while height := heights[-1] * ratio >> precision:
+                heights.append(height)
         else:
             curvature = 1 / (2 * self.ratio**2)
             ratio, change = exp_fixed(curvature, precision), exp_fixed(2 * curvature, precision)
-        heights = [1 << precision]
-        while height := heights[-1] * ratio >> precision:
-            heights.append(height)
-            ratio = ratio * change >> precision
+            while height := heights[-1] * ratio >> precision:
+                heights.append(height)
+                ratio = ratio * change >> precision
         # Every product of two numbers <= 1 is cut once and inherits the errors of both.
         return heights, 4 * (len(heights) + 1) ** 2
 
@@ -91,23 +103,21 @@ class Envelope:
         masses = boxes + wedges + heights[self.cells :]
         return [mass for mass in masses for _ in range(2)] if sides == 2 else masses
 
+    def _total(self, heights: list[int]) -> int:
+        """The weight of all outcomes together."""
+        return self.sides * sum(heights) - (heights[0] if self.points and self.sides == 2 else 0)
+
     def _try_thresholds(self, bits: int, precision: int) -> list[int] | None:
         heights, error = self._heights(precision)
-        masses = self._masses(heights)
+        outcomes = 2 * self.sides * (len(heights) + self.cells + 1)
         # Errors of all outcomes, and of the heights below one unit that were left out: ρ + 1 times the last.
-        slack = 2 * error * (len(masses) + 2 * (int(self.ratio) + 2))
-        total, full = sum(masses), (1 << bits) - 1
-        # c · 2^precision, too low or too high by less than twice the relative error of the total (and 1).
-        inverse = (1 << (2 * precision)) // total
-        margin = 8 * slack + 8
-        dropped = precision - bits
-        thresholds: list[int] = []
-        for cumulative in accumulate(masses):
-            middle = cumulative * inverse >> precision
-            threshold = middle - margin >> dropped
-            if threshold != min(middle + margin >> dropped, full):
-                return None
-            thresholds.append(threshold)
-            if threshold == full:
-                return thresholds
-        return None
+        slack = 2 * error * (outcomes + 2 * (int(self.ratio) + 2))
+        inverse = (1 << (2 * precision)) // self._total(heights)
+        least = 1 << (precision - bits - 10)  # what lies beyond such a height has less than 2^-bits
+        shares = [height * inverse >> precision for height in takewhile(least.__le__, heights)]
+        margin, dropped, full = 8 * slack + 8, precision - bits, (1 << bits) - 1
+        cumulative = list(accumulate(self._masses(shares)))
+        thresholds = [share - margin >> dropped for share in cumulative]
+        if thresholds != [min(share + margin >> dropped, full) for share in cumulative]:
+            return None
+        return thresholds[: thresholds.index(full) + 1]
