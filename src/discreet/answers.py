@@ -4,6 +4,7 @@ released.
 
 import datetime
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Row: TypeAlias = Mapping[str, Value]
 Groups: TypeAlias = tuple[tuple[Value, ...], ...]
 Numbers: TypeAlias = tuple[tuple[int, ...], ...]
+
+_NUMBERS = ("epsilon", "delta", "rho", "mu")
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,16 @@ class Receipt:
         }
         return cls(facts)
 
+    def in_words(self, fact: str) -> str:
+        """The price, or what remains, in words: epsilon 0.5, delta 1e-06."""
+        return ", ".join(f"{name} {self.facts[fact][name]}" for name in _NUMBERS if name in self.facts[fact])
+
     def to_json(self) -> dict[str, Any]:
         """The facts, for programs."""
         return dict(self.facts)
 
     def __str__(self) -> str:
-        spent = ", ".join(f"{name} {value}" for name, value in self.facts["price"].items())
-        left = ", ".join(f"{name} {value}" for name, value in self.facts["remaining"].items())
+        spent, left = self.in_words("price"), self.in_words("remaining")
         lines = [
             f"Receipt {self.facts['charge']} for data set {self.facts['dataset']!r}, "
             f"version {self.facts['version']!r}",
@@ -158,17 +164,18 @@ class Answer:
     def __str__(self) -> str:
         return "\n".join([_as_text(self), "", f"± at {float(self.plan.confidence):.0%} confidence"])
 
+    def to_csv(self) -> str:
+        """The table as CSV, interval ends beside the values."""
+        records = self.records(confidence=self.plan.confidence)
+        names = list(records[0]) if records else list(self.columns)
+        lines: list[list[Value]] = [[*names], *([row[name] for name in names] for row in records)]
+        return "".join(",".join(_csv(value) for value in line) + "\n" for line in lines)
+
     def save(self, folder: str | Path) -> None:
         """Write the table, its receipt and a data dictionary into a folder."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        records = self.records(confidence=self.plan.confidence)
-        names = list(records[0]) if records else list(self.columns)
-        lines = [
-            ",".join(map(_csv, names)),
-            *(",".join(_csv(row[name]) for name in names) for row in records),
-        ]
-        (target / "answer.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (target / "answer.csv").write_text(self.to_csv(), encoding="utf-8")
         (target / "receipt.json").write_text(
             json.dumps(self.receipt.to_json(), indent=2) + "\n", encoding="utf-8"
         )
@@ -315,21 +322,31 @@ def _as_text(answer: Answer) -> str:
 
 
 def _cell(value: Value, interval: Interval | None) -> str:
-    shown = show_value(value)
-    return shown if interval is None else f"{shown} ± {interval.width / 2:.4g}"
+    shown = show_value(value, interval)
+    return shown if interval is None else f"{shown} ± {show_error(interval)}"
 
 
-def show_value(value: Value) -> str:
-    """A value as people read it.
+def show_error(interval: Interval) -> str:
+    """Half an interval's width, to two digits."""
+    return f"{float(f'{interval.width / 2:.2g}'):,g}"
 
-    >>> show_value(1234567), show_value(0.5), show_value(None)
-    ('1,234,567', '0.5', '–')
+
+def show_value(value: Value, interval: Interval | None = None) -> str:
+    """A value as people read it; a number to the digits that its interval leaves meaning to.
+
+    >>> show_value(1234567), show_value(0.5), show_value(None), show_value(16283.77, Interval(7000, 25000))
+    ('1,234,567', '0.5', '–', '16,280')
     """
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if interval is None or not 0 < interval.width < math.inf or not math.isfinite(value):
+        return f"{value:,.6g}"
+    digits = 2 - math.floor(math.log10(interval.width / 2))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
 def _csv(value: object) -> str:
@@ -342,8 +359,7 @@ def _csv(value: object) -> str:
 
 def _numbers(notion: object) -> dict[str, str]:
     """A notion's numbers, short, by name."""
-    names = ("epsilon", "delta", "rho", "mu")
-    return {name: f"{float(getattr(notion, name)):.6g}" for name in names if hasattr(notion, name)}
+    return {name: f"{float(getattr(notion, name)):.6g}" for name in _NUMBERS if hasattr(notion, name)}
 
 
 def _plain(value: Value) -> Any:
