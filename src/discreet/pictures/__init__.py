@@ -8,13 +8,16 @@ from discreet.pictures.maps import city_map
 from discreet.pictures.output_losses import privacy_loss
 from discreet.pictures.picture import Picture
 from discreet.pictures.precision import accuracy
+from discreet.pictures.released import answer
 from discreet.pictures.responses import truth_probability
-from discreet.pictures.spending import budget_over_time
+from discreet.pictures.spending import budget, budget_over_time
 from discreet.pictures.tails import tail
 
 __all__ = [
     "Picture",
     "accuracy",
+    "answer",
+    "budget",
     "budget_over_time",
     "city_map",
     "composition",
