@@ -9,6 +9,9 @@ from discreet.errors import DiscreetError
 
 # A command = one line here, one file, one test file.
 COMMANDS: dict[str, str] = {
+    "ask": "discreet.cli.ask:ask",
+    "explain": "discreet.cli.explain:explain",
+    "demo": "discreet.cli.demo:demo",
     "audit": "discreet.cli.audit:audit",
     "budget": "discreet.cli.budget:budget",
     "history": "discreet.cli.history:history",

@@ -28,7 +28,7 @@ def weighted_choice(
     sizes = np.asarray(
         weights, dtype=np.float64
     )  # only for the proposals, which are raised by more than this rounds
-    if sizes.shape != gaps.values.shape or not (sizes > 0).all():
+    if sizes.shape != gaps.scores.shape or not (sizes > 0).all():
         raise InternalError("weighted_choice needs one weight > 0 for each score")
     raised = sizes * certified_bounds(gaps).astype(np.float64) * (1 + 2.0**-45)
     shift = max(0, int(np.frexp(raised.sum())[1]) - (_BITS - 2))
