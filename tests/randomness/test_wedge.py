@@ -11,11 +11,11 @@ from discreet.testing import Tape
 
 WORDS = st.integers(0, 2**64 - 1)
 CURVES = [
-    Curve("linear", Fraction(32), 10, rounded=False),
-    Curve("linear", Fraction(401, 7), 40, rounded=False),
-    Curve("quadratic", Fraction(64), 8, rounded=False),
-    Curve("quadratic", Fraction(127), 20, rounded=True),
-    Curve("quadratic", Fraction(64), -5, rounded=True),
+    Curve("linear", Fraction(32), 10, "whole"),
+    Curve("linear", Fraction(401, 7), 40, "whole"),
+    Curve("quadratic", Fraction(64), 8, "whole"),
+    Curve("quadratic", Fraction(127), 20, "continuous"),
+    Curve("quadratic", Fraction(64), -5, "continuous"),
 ]
 curves = st.sampled_from(CURVES)
 
@@ -24,7 +24,7 @@ def exact_gap(curve, cell, place, height):
     """V · (1 - exp(-g₁)) - (1 - exp(-g)) and g₁ by the definition, at 300 bits."""
     mp.prec = 300
     inner = cell if cell >= 0 else ~cell
-    if curve.rounded:
+    if curve.places == "continuous":
         offset = mpf(place) / mpf(2) ** 64
     else:
         offset = mpf(place >> (64 - curve.width)) / mpf(2) ** curve.width

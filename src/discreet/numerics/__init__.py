@@ -13,7 +13,7 @@ from discreet.numerics.rational import (
     exact_probability,
     exact_whole,
 )
-from discreet.numerics.rounding import largest_power_of_two, round_down, round_up
+from discreet.numerics.rounding import exponent_of_two, largest_power_of_two, round_down, round_up
 from discreet.numerics.search import least_passing
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "exact_positive",
     "exact_probability",
     "exact_whole",
+    "exponent_of_two",
     "largest_power_of_two",
     "least_passing",
     "round_down",

@@ -26,7 +26,7 @@ _CLOSER = _STEPS * (1 - 2.0**-40)  # never rounds a gap up to the next entry
 
 @lru_cache(maxsize=1)
 def _bounds() -> NDArray[np.int64]:
-    """⌈2^62 exp(-k/256)⌉ for k = 0 ... 12800, certified: a unit above the floor of an irrational number."""
+    """Whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ... 12800."""
     precision = _BITS + 64
     ratio = exp_fixed(Fraction(1, _STEPS), precision) + 1  # rounded up, like every product below
     power, bounds = 1 << precision, []
