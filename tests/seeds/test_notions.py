@@ -178,3 +178,42 @@ def test_n13_a_delta_that_is_not_far_below_one_over_n_is_warned_about():
     for delta, population in ((1e-6, 1_000_000), (1e-6, 100_000), (1e-6, 1000), (1e-12, 1_000_000)):
         assert warns(delta, population) == (leak(delta, population) > 0.01)
     assert not warns(1e-6, 3)  # the declared population counts, never the true number of rows
+
+
+def test_n6_delta_is_an_expectation_over_the_loss_variable_and_not_its_tail():
+    mu = 0.5
+    loss = dp.Gaussian(sigma=2, sensitivity=1).loss
+    x = np.linspace(-8 * mu, 8 * mu, 400_001) + mu**2 / 2  # L ~ N(μ²/2, μ²)
+    weights = np.exp(-((x - mu**2 / 2) ** 2) / (2 * mu**2)) / (mu * math.sqrt(2 * math.pi)) * (x[1] - x[0])
+
+    def is_delta(function):
+        return all(
+            float(np.sum(weights * function(x, epsilon)))
+            == pytest.approx(loss.delta(epsilon=epsilon), rel=1e-4)
+            for epsilon in (0.2, 1.0)
+        )
+
+    assert is_delta(lambda x, epsilon: np.maximum(0, 1 - np.exp(epsilon - x)))
+    assert not is_delta(lambda x, epsilon: x > epsilon)  # the fault: the tail, which only implies it
+    assert "mean 0.125" in dp.pictures.loss_variable(loss).subtitle  # μ²/2, the Kullback–Leibler divergence
+
+
+def test_n9_epsilons_add_up_even_if_the_second_mechanism_is_chosen_after_the_first_answer():
+    first, second = 0.5, 0.8
+
+    def view(data):
+        """Pr[(a, b)] of two bits: the second answer is noisier after a 0."""
+        law = {}
+        for a, b in np.ndindex(2, 2):
+            rounds = ((a, first), (b, second if a else second / 2))
+            law[a, b] = math.prod(1 / (1 + math.exp(-e if answer == data else e)) for answer, e in rounds)
+        return law
+
+    def covers(epsilon):
+        zero, one = view(0), view(1)
+        return max(abs(math.log(zero[v] / one[v])) for v in zero) <= epsilon * (1 + 1e-12)
+
+    composed = dp.PureDP(first).loss + dp.PureDP(second).loss
+    assert composed.epsilon(delta=0) == first + second
+    assert covers(composed.epsilon(delta=0))
+    assert not covers(max(first, second))  # the fault: only the larger is paid for
