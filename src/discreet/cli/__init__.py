@@ -10,6 +10,7 @@ from discreet.errors import DiscreetError
 # A command = one line here, one file, one test file.
 COMMANDS: dict[str, str] = {
     "audit": "discreet.cli.audit:audit",
+    "local": "discreet.cli.local:app",
 }
 
 
