@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.accounting import notion_json
-from discreet.ledger import LedgerReader
+from discreet.ledger import LedgerFile
 from discreet.losses import ZCDP, ApproxDP, PureDP
 
 PROCESSES, ADMITTED = 8, 10
@@ -50,7 +50,7 @@ def test_exactly_ten_are_admitted_in_each_of_fifty_rounds(racers, tmp_path, case
     for number in range(50):
         path = tmp_path / f"{number}.ledger"
         assert race(racers, path, case) == ADMITTED
-        with LedgerReader(path) as ledger:
+        with LedgerFile(path) as ledger:
             assert ledger.verify().charges == ADMITTED
 
 

@@ -25,3 +25,8 @@ def test_several_mechanisms_share_one_axis():
     mechanisms = [dp.Laplace(scale=b, sensitivity=1) for b in (1, 2, 4)]
     names = [trace["name"] for trace in density(*mechanisms).to_json()["data"] if trace["mode"] == "markers"]
     assert names == ["Laplace, b = 1", "Laplace, b = 2", "Laplace, b = 4"]
+
+
+def test_randomised_response_is_drawn_as_its_channel():
+    figure = density(dp.RandomizedResponse(truth=0.75)).to_json()
+    assert [trace["y"] for trace in figure["data"]] == [[0.75, 0.25], [0.25, 0.75]]

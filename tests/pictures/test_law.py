@@ -13,6 +13,9 @@ MECHANISMS = [
     dp.Laplace(scale=0.5, sensitivity=0.25, step=0.25),
     dp.Gaussian(sigma=3, sensitivity=1),
     dp.Gaussian(sigma=0.3, sensitivity=1),
+    dp.DiscreteGaussian(sigma=3, sensitivity=1),
+    dp.DiscreteGaussian(sigma=9, sensitivity=1),
+    dp.Staircase(epsilon=1, sensitivity=4),
 ]
 
 

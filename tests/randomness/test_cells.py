@@ -11,15 +11,20 @@ from discreet.testing import Tape
 
 FULL = 2**64 - 1
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 5), Fraction(1000), 10**6 + Fraction(1, 7)]
-LAWS = [("linear", 1, False), ("linear", 2, False), ("quadratic", 2, False), ("quadratic", 2, True)]
+LAWS = [
+    ("linear", 1, "whole"),
+    ("linear", 2, "whole"),
+    ("quadratic", 2, "whole"),
+    ("quadratic", 2, "continuous"),
+]
 every_scale = pytest.mark.parametrize("scale", SCALES, ids=str)
 every_law = pytest.mark.parametrize("law", LAWS, ids=["geometric", "laplace", "gaussian", "rounded"])
 both_ways = pytest.mark.parametrize("draw", ["one", "many"])
 
 
 def sampler(law, scale):
-    shape, sides, rounded = law
-    return Cells(shape, scale, sides=sides, rounded=rounded)
+    shape, sides, places = law
+    return Cells(shape, scale, sides=sides, places=places)
 
 
 def play(cells, draw, words):

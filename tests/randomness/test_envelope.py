@@ -47,9 +47,16 @@ def test_more_bits_refine_the_same_thresholds(envelope):
 def test_a_guard_that_is_too_short_is_noticed(monkeypatch):
     envelope = ENVELOPES[4]
     honest = envelope.thresholds(64)
-    monkeypatch.setattr("discreet.randomness.envelope._GUARD_BITS", 30)
-    assert envelope._try_thresholds(64, 64 + 30) is None
+    monkeypatch.setattr("discreet.randomness.envelope._GUARD_BITS", 50)
+    assert envelope._try_thresholds(64, 64 + 50) is None
     assert envelope.thresholds(64) == honest
+
+
+@every_envelope
+def test_machine_words_give_what_whole_numbers_of_python_give(envelope, monkeypatch):
+    fast = envelope.thresholds(64)
+    monkeypatch.setattr("discreet.randomness.envelope._FEW", 10**9)
+    assert envelope.thresholds(64) == fast
 
 
 def test_outcomes_are_boxes_then_wedges_then_cells():

@@ -1,6 +1,7 @@
 """The notions of a first course. Ours and a planted fault are judged by one rule, and the fault fails."""
 
 import math
+import warnings
 from fractions import Fraction as F
 from itertools import chain, combinations
 
@@ -110,3 +111,109 @@ def test_n8_epsilon_grows_linearly_in_the_group_and_delta_exponentially(size):
 
     assert is_right(one.for_group(size).delta(epsilon=size * epsilon))
     assert not is_right(size * delta)  # the fault: δ grows linearly
+
+
+def test_n3_sensitivity_belongs_to_the_domain_and_not_to_the_data():
+    def judge(sensitivity, norm="l1", function=sum):
+        return dp.auditing.check_sensitivity(
+            function, sensitivity=sensitivity, bounds=(0, 10), norm=norm, tries=3000
+        ).verdict
+
+    def twice(rows):
+        return [sum(rows), sum(rows)]
+
+    assert judge(10) == "not refuted"
+    assert (
+        judge(lambda rows: max(rows, default=0)) == "violated"
+    )  # the fault: local sensitivity as if it were safe
+    assert judge(20, function=twice) == "not refuted"  # l1: 10 + 10
+    assert judge(10 * math.sqrt(2), "l2", twice) == "not refuted"
+    assert judge(10 * math.sqrt(2), "l1", twice) == "violated"  # the fault: the other norm
+
+
+def test_n4_the_sensitivity_of_a_utility_is_the_worst_over_neighbours_and_outcomes():
+    places = (0, 4, 10)
+
+    def near(rows):
+        return [-sum((row - place) ** 2 for row in rows) for place in places]
+
+    def inverse(rows):  # the fault: 1/distance to the mean, which has no bound
+        return [1 / abs(sum(rows) / len(rows) - place) for place in places]
+
+    def judge(utility, sensitivity):
+        return dp.auditing.check_sensitivity(
+            utility, sensitivity=sensitivity, bounds=(0, 10), norm="max", sizes=(1, 2, 3), tries=3000
+        ).verdict
+
+    assert judge(near, 100) == "not refuted"
+    assert judge(near, 99) == "violated"
+    assert judge(inverse, 1000) == "violated"
+
+
+@pytest.mark.parametrize("people", [100, 10_000])
+def test_n12_trusting_nobody_costs_a_factor_that_grows_like_the_root_of_n(people):
+    protocol = dp.local.number(bounds=(0, 15), epsilon=1, noise="laplace")
+    reports = np.array(protocol.randomize([7] * people))
+    price = protocol.compare(people=people)
+
+    def is_the_price(ratio):
+        return ratio == pytest.approx(math.sqrt(people), rel=1e-3)
+
+    assert price.local == pytest.approx(math.sqrt(2) * 15 / math.sqrt(people), rel=1e-3)
+    assert abs(reports.mean() - 7) <= 10 * price.local  # by Bernstein false in less than 10⁻⁹ of runs
+    assert is_the_price(price.ratio)
+    assert not is_the_price(1.0)  # the fault: one curator's noise for all
+
+
+def test_n13_a_delta_that_is_not_far_below_one_over_n_is_warned_about():
+    def leak(delta, people):
+        return -math.expm1(people * math.log1p(-delta))  # somebody is out, if each row is out with δ
+
+    def warns(delta, population):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            dp.count([1, 0, 1], epsilon=0.5, delta=delta, population=population)
+        return any(issubclass(warning.category, dp.DeltaWarning) for warning in seen)
+
+    for delta, population in ((1e-6, 1_000_000), (1e-6, 100_000), (1e-6, 1000), (1e-12, 1_000_000)):
+        assert warns(delta, population) == (leak(delta, population) > 0.01)
+    assert not warns(1e-6, 3)  # the declared population counts, never the true number of rows
+
+
+def test_n6_delta_is_an_expectation_over_the_loss_variable_and_not_its_tail():
+    mu = 0.5
+    loss = dp.Gaussian(sigma=2, sensitivity=1).loss
+    x = np.linspace(-8 * mu, 8 * mu, 400_001) + mu**2 / 2  # L ~ N(μ²/2, μ²)
+    weights = np.exp(-((x - mu**2 / 2) ** 2) / (2 * mu**2)) / (mu * math.sqrt(2 * math.pi)) * (x[1] - x[0])
+
+    def is_delta(function):
+        return all(
+            float(np.sum(weights * function(x, epsilon)))
+            == pytest.approx(loss.delta(epsilon=epsilon), rel=1e-4)
+            for epsilon in (0.2, 1.0)
+        )
+
+    assert is_delta(lambda x, epsilon: np.maximum(0, 1 - np.exp(epsilon - x)))
+    assert not is_delta(lambda x, epsilon: x > epsilon)  # the fault: the tail, which only implies it
+    assert "mean 0.125" in dp.pictures.loss_variable(loss).subtitle  # μ²/2, the Kullback–Leibler divergence
+
+
+def test_n9_epsilons_add_up_even_if_the_second_mechanism_is_chosen_after_the_first_answer():
+    first, second = 0.5, 0.8
+
+    def view(data):
+        """Pr[(a, b)] of two bits: the second answer is noisier after a 0."""
+        law = {}
+        for a, b in np.ndindex(2, 2):
+            rounds = ((a, first), (b, second if a else second / 2))
+            law[a, b] = math.prod(1 / (1 + math.exp(-e if answer == data else e)) for answer, e in rounds)
+        return law
+
+    def covers(epsilon):
+        zero, one = view(0), view(1)
+        return max(abs(math.log(zero[v] / one[v])) for v in zero) <= epsilon * (1 + 1e-12)
+
+    composed = dp.PureDP(first).loss + dp.PureDP(second).loss
+    assert composed.epsilon(delta=0) == first + second
+    assert covers(composed.epsilon(delta=0))
+    assert not covers(max(first, second))  # the fault: only the larger is paid for

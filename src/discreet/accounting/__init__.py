@@ -2,6 +2,7 @@
 
 from discreet.accounting.account import Account, exceeded, read_rule, rule_for
 from discreet.accounting.bounds import Notion, covers
+from discreet.accounting.odometer import Odometer
 from discreet.accounting.rule import Budget, Rule, check_charge, describe, notion_json
 from discreet.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
 
@@ -12,6 +13,7 @@ __all__ = [
     "Budget",
     "Limit",
     "Notion",
+    "Odometer",
     "Rule",
     "Total",
     "check_charge",

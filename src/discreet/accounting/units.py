@@ -32,6 +32,19 @@ class Total(NamedTuple):
         """
         return Total(self.main + cost.main, self.square + cost.square, self.delta + cost.delta)
 
+    def to_json(self) -> list[str]:
+        """The numbers as plain decimals.
+
+        >>> Total(main=ONE // 10).to_json(), Total.from_json(["0.1", "0", "0"]) == Total(main=ONE // 10)
+        (['0.1', '0', '0'], True)
+        """
+        return [decimal_text(units) for units in self]
+
+    @classmethod
+    def from_json(cls, texts: list[str]) -> "Total":
+        """The total that `to_json` wrote; a number that is no whole count of units is refused."""
+        return cls(*(_whole_units(text) for text in texts))
+
 
 class Limit(NamedTuple):
     """What an account may spend: the deltas must fit, and of main and square at least one."""
@@ -80,6 +93,13 @@ def root_up(square: int) -> int:
 def _bounded(units: int) -> int:
     if not 0 <= units < 10**WIDTH:
         raise InvalidParameter("a cost or limit must lie between 0 and 10^16.")
+    return units
+
+
+def _whole_units(text: str) -> int:
+    units = units_down(Fraction(text))
+    if decimal_text(units) != text:
+        raise ValueError("a stored number must be a plain decimal")
     return units
 
 

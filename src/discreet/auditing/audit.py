@@ -14,7 +14,7 @@ from discreet.auditing.targets import Adapted, adapt
 from discreet.errors import InvalidParameter
 from discreet.numerics import Real, exact_probability, exact_whole
 
-STAGES = (10_000, 100_000, 1_000_000)
+STAGES = (2_000, 20_000, 200_000, 1_000_000)
 
 
 def audit(
@@ -33,7 +33,7 @@ def audit(
 
     target: a mechanism of discreet, or f(data, n) that returns n independent outputs on data, of any kind,
     exceptions included. claim: an ε, a notion, or a PrivacyLoss. neighbours: a pair (D, D') or several.
-    samples: outputs of each neighbour; by default 10⁴, 10⁵, 10⁶ in turn until refuted or out of `seconds`.
+    samples: outputs of each neighbour; by default 2000 to 10⁶ in turn until refuted or out of `seconds`.
 
     A mechanism with a finite law is enumerated first, which decides exactly; then it is sampled all the same,
     because code can differ from its law.

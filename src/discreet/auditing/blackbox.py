@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from discreet.auditing.bins import Counts
 from discreet.auditing.bounds import normal_quantile, wilson
 from discreet.auditing.claim import TRIFLE, Claim
-from discreet.auditing.events import Counts, Event, Score, Training, choose_events, put_in_words
+from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
 from discreet.auditing.evidence import Trial, show
 from discreet.auditing.features import list_features
 from discreet.auditing.learned import learn_features
@@ -22,7 +23,8 @@ MOST_TRAINING = 60_000
 MOST_CELLS = 400_000  # numbers in one training part
 EVENTS_PER_DIRECTION = 3
 PLAIN_ENOUGH = 1.0  # twice the claim proved by an event that people can read: nothing need be learned
-PAIRS_KEPT = 4  # of many pairs, those that go on to a larger stage
+CLEAR = 0.1  # strength at which a refutation needs no better witness
+PAIRS_KEPT = (6, 3, 1, 1)  # of many pairs, those that go on after each stage
 SINGLES = 1000  # outputs drawn one by one from a target that raises
 
 
@@ -50,19 +52,19 @@ class Attack:
         would last longer than `patience` seconds, by the pace so far, is not begun.
         """
         pairs, pace, ran = list(self.pairs), 0.0, 0
-        for stage in stages:
+        for stage, kept in zip(stages, PAIRS_KEPT, strict=False):
             if ran and pace * stage * len(pairs) > patience:
                 break
-            started = time.perf_counter()
-            pairs = self._stage(pairs, stage, self.risk / len(stages))
-            pace = (time.perf_counter() - started) / (stage * len(pairs))
+            started, tried = time.perf_counter(), len(pairs)
+            pairs = self._stage(pairs, stage, self.risk / len(stages))[:kept]
+            pace = (time.perf_counter() - started) / (stage * tried)
             ran = stage
             if any(trial.promise(self.claim) > 0 for trial in self.trials):
                 break
         return ran
 
     def _stage(self, pairs: Sequence[tuple[Any, Any]], size: int, risk: Fraction) -> list[tuple[Any, Any]]:
-        """Try every pair; keep the most promising ones for the next stage."""
+        """Try every pair; return them, the most promising first."""
         each = risk / (len(pairs) * 2 * EVENTS_PER_DIRECTION)
         promising: list[tuple[float, int]] = []
         for index, pair in enumerate(pairs):
@@ -70,8 +72,9 @@ class Attack:
             found = list(try_pair(self.target, pair, self.claim, size=size, risk=each))
             self.trials.extend(found)
             promising.append((max(trial.promise(self.claim) for trial in found), index))
-        best = sorted(promising, reverse=True)[:PAIRS_KEPT]
-        return [pairs[index] for _, index in best]
+            if promising[-1][0] > CLEAR:
+                break  # refuted, with risk already set aside for the pairs not tried
+        return [pairs[index] for _, index in sorted(promising, reverse=True)]
 
 
 def try_pair(
@@ -79,7 +82,7 @@ def try_pair(
 ) -> Iterator[Trial]:
     """At most EVENTS_PER_DIRECTION trials for each direction of one pair, each at `risk`."""
     part = max(1, min(int(size * PART), MOST_TRAINING))
-    samples = [draw(target, data, n) for n in (2 * part, max(1, size - 2 * part)) for data in pair]
+    samples = draw(target, [(data, n) for n in (2 * part, max(1, size - 2 * part)) for data in pair])
     outcomes = read_outcomes(*samples)
     training, fresh = _train_on(outcomes[:2]), outcomes[2:]
     names = [show(data) for data in pair]
@@ -146,17 +149,22 @@ def _score(claim: Claim, *, cut: tuple[int, int], sizes: tuple[int, int], risk: 
     return score
 
 
-def draw(target: Target, data: Any, n: int) -> Any:
-    """n outputs. A target that raises is drawn from one by one: each exception is an outcome."""
+def draw(target: Target, requests: Sequence[tuple[Any, int]]) -> list[Any]:
+    """n outputs on data for each request (data, n).
+
+    If any request raises, all are drawn one output at a time, so that each exception is an outcome and means
+    the same everywhere.
+    """
     try:
-        outputs = target(data, n)
+        samples = [target(data, n) for data, n in requests]
     except Exception:  # noqa: BLE001  an attacker sees any exception of the audited code
-        return [_draw_one(target, data) for _ in range(min(n, SINGLES))]
-    if not hasattr(outputs, "__len__") or len(outputs) != n:
-        raise InvalidParameter(
-            f"target must return the {n} outputs it is asked for. Return an array or a list."
-        )
-    return outputs
+        return [[_draw_one(target, data) for _ in range(min(n, SINGLES))] for data, n in requests]
+    for outputs, (_, n) in zip(samples, requests, strict=True):
+        if not hasattr(outputs, "__len__") or len(outputs) != n:
+            raise InvalidParameter(
+                f"target must return the {n} outputs it is asked for. Return an array or a list."
+            )
+    return samples
 
 
 def _draw_one(target: Target, data: Any) -> Any:

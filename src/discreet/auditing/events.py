@@ -1,8 +1,7 @@
 """Likelihood-ratio sets: for each way of looking, the set of values that tells the two neighbours apart best.
 
 By Neyman and Pearson the most telling events are {t : P(t)/Q(t) > c}. The ratio is estimated per bin on one
-part of the training samples, the threshold c is chosen on another; nothing here sees the samples that bound
-the event.
+part of the training samples, the threshold c is chosen on another; nothing here sees the samples that count.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,64 +11,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.auditing.bins import Bins, Counts, Places, partition
 from discreet.auditing.features import Feature
-from discreet.auditing.outcomes import Column, Outcomes
+from discreet.auditing.outcomes import Outcomes
 
-Counts: TypeAlias = NDArray[np.float64]
 Score: TypeAlias = Callable[[Counts, Counts], Counts]  # counts in both arms -> how much they would prove
 
 FINE, COARSE = 256, 12
-MOST_ATOMS = 512
-LEAST_OF_AN_ATOM = 3
-COMPLEXITY = 0.01  # how much stronger a fine event must be to be preferred to a coarse one
-TAILS = (1e-4, 3e-4, 1e-3, 3e-3)
-
-
-@dataclass(frozen=True)
-class Bins:
-    """A partition of a column: single values (`atoms`, sorted), and between `edges` everything else."""
-
-    atoms: Column
-    edges: Column
-
-    def __len__(self) -> int:
-        return len(self.atoms) + len(self.edges) + 2  # the last bin: not a number, or a label not seen before
-
-    def place(self, values: Column) -> NDArray[np.int64]:
-        """The bin of each value."""
-        if self.edges.size:
-            place = np.searchsorted(self.edges, values, side="right") + len(self.atoms)
-            place[np.isnan(values)] = len(self) - 1
-        else:
-            place = np.full(len(values), len(self) - 1, dtype=np.int64)
-        if self.atoms.size:
-            near = np.searchsorted(self.atoms, values)
-            near[near == len(self.atoms)] = 0
-            place = np.where(self.atoms[near] == values, near, place)
-        return place
-
-    def count(self, values: Column) -> Counts:
-        """How many values fall in each bin."""
-        return np.bincount(self.place(values), minlength=len(self)).astype(np.float64)
-
-
-def partition(values: Column, *, fineness: int) -> Bins:
-    """Bins for pooled training values: frequent single values, quantiles of the rest, finer in the tails."""
-    distinct, counts = np.unique(values[~_missing(values)], return_counts=True)
-    often = max(LEAST_OF_AN_ATOM, len(values) / 4000)
-    atoms = distinct[counts >= often]
-    if len(atoms) > MOST_ATOMS:
-        atoms = np.sort(distinct[np.argsort(-counts)[:MOST_ATOMS]])
-    if values.dtype.kind == "u" or not distinct.size:  # labels have no order, hence no intervals
-        return Bins(atoms, np.empty(0))
-    heights = np.concatenate((np.linspace(0, 1, fineness + 1), TAILS, 1 - np.array(TAILS)))
-    places = np.clip((np.sort(heights) * counts.sum()).astype(np.int64), 0, counts.sum() - 1)
-    edges = distinct[np.searchsorted(np.cumsum(counts), places, side="right")]
-    return Bins(atoms, np.unique(edges))
-
-
-def _missing(values: Column) -> NDArray[np.bool_]:
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=np.bool_)
+COMPLEXITY = 0.01  # how much stronger an event of many pieces must be to be preferred
+NAMED = 3  # values or intervals that a description spells out
 
 
 @dataclass(frozen=True)
@@ -89,15 +39,14 @@ class Event:
         return int(np.count_nonzero(self.inside[self.bins.place(self.feature(outcomes))]))
 
     def to_json(self) -> dict[str, Any]:
-        """The event in words and in numbers."""
-        inside = np.flatnonzero(self.inside)
-        atoms = self.bins.atoms[inside[inside < len(self.bins.atoms)]].tolist()
+        """The event in words and in numbers: exactly these values and open intervals of the feature."""
+        ends = [ends for ends, inside in zip(self.bins.ends(), self.inside, strict=False) if inside]
         return {
             "words": self.words,
             "feature": self.feature.words,
-            "values": [value if abs(value) < 2**53 else str(value) for value in atoms],
-            "intervals": [[repr(low), repr(high)] for low, high in _runs(self.bins, self.inside)],
-            "missing": bool(self.inside[-1]),
+            "values": [str(low) for low, high in ends if low == high],
+            "intervals": [[str(low), str(high)] for low, high in ends if low != high],
+            "anything else": bool(self.inside[-1]),
         }
 
 
@@ -112,22 +61,34 @@ class Training:
 def choose_events(feature: Feature, training: Training, scores: tuple[Score, Score]) -> Iterator[Event]:
     """The most promising events of a feature, fine and coarse, more likely on the first and on the second."""
     first, second = (feature(part) for part in training.shape)
-    pooled = np.concatenate((first, second))
-    for fineness in (FINE, COARSE):
-        bins = partition(pooled, fineness=fineness)
-        ratio = _log_ratio(bins.count(first), bins.count(second))
-        counts = [bins.count(feature(part)) for part in training.cut]
-        seen = (bins.count(pooled) > 0) | (counts[0] + counts[1] > 0)
-        handicap = feature.handicap + (COMPLEXITY if fineness == FINE else 0)
+    bins = partition(np.concatenate((first, second)), fineness=FINE)
+    shape = (bins.count(first), bins.count(second))
+    cut = (bins.count(feature(training.cut[0])), bins.count(feature(training.cut[1])))
+    seen = shape[0] + shape[1] + cut[0] + cut[1] > 0
+    groups = [np.arange(len(bins))]
+    if bins.ordered:
+        groups.append(bins.coarsen(shape[0] + shape[1], COARSE))
+    for group in groups:
         for favours in (0, 1):
-            order = np.argsort(ratio if favours else -ratio, kind="stable")
-            proved = scores[favours](np.cumsum(counts[favours][order]), np.cumsum(counts[1 - favours][order]))
-            best = int(np.argmax(proved))
-            inside = np.zeros(len(bins), dtype=np.bool_)
-            inside[order[: best + 1]] = True
-            yield Event(feature, bins, inside & seen, seen, favours, float(proved[best]) - handicap)
-        if not bins.edges.size:
-            return  # labels look the same at any fineness
+            chosen, proved = _best_set(shape, cut, group, favours, scores[favours])
+            inside = chosen[group] & seen
+            many = group is groups[0] and np.count_nonzero(inside) > NAMED
+            handicap = feature.handicap + (COMPLEXITY if many else 0.0)
+            yield Event(feature, bins, inside, seen, favours, proved - handicap)
+
+
+def _best_set(
+    shape: tuple[Counts, Counts], cut: tuple[Counts, Counts], group: Places, favours: int, score: Score
+) -> tuple[NDArray[np.bool_], float]:
+    """The groups of bins with the largest likelihood ratios, as many of them as promise most."""
+    joined = [np.bincount(group, weights=counts).astype(np.float64) for counts in (*shape, *cut)]
+    ratio = _log_ratio(joined[favours], joined[1 - favours])
+    order = np.argsort(-ratio, kind="stable")
+    proved = score(np.cumsum(joined[2 + favours][order]), np.cumsum(joined[3 - favours][order]))
+    best = int(np.argmax(proved))
+    chosen = np.zeros(len(ratio), dtype=np.bool_)
+    chosen[order[: best + 1]] = True
+    return chosen, float(proved[best])
 
 
 def _log_ratio(first: Counts, second: Counts) -> Counts:
@@ -136,50 +97,21 @@ def _log_ratio(first: Counts, second: Counts) -> Counts:
     return np.asarray(share * (1 - np.exp(-(first + second) / 2)))
 
 
-def _runs(bins: Bins, inside: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """The intervals of the event, touching ones joined."""
-    if not bins.edges.size:
-        return []
-    chosen = inside[len(bins.atoms) : -1]
-    ends = np.concatenate(([-np.inf], bins.edges.astype(np.float64), [np.inf]))
-    change = np.flatnonzero(np.diff(np.concatenate(([False], chosen, [False])).astype(np.int8)))
-    return [(float(ends[a]), float(ends[b])) for a, b in zip(change[::2], change[1::2], strict=True)]
-
-
 def put_in_words(event: Event, training: Training) -> Event:
     """The event with its description; labels are spelled out from the training outcomes."""
-    feature, bins, inside = event.feature, event.bins, event.inside
-    threshold = _threshold(bins, inside, event.seen)
-    if threshold:
-        return replace(event, words=f"{feature.words} {threshold}")
-    atoms = bins.atoms[np.flatnonzero(inside[: len(bins.atoms)])]
-    parts = []
-    if atoms.size:
-        said = [_say(feature, value, training) for value in atoms[:3]]
-        more = f" or {atoms.size - 3} more values" if atoms.size > 3 else ""
-        parts.append(f"is {', '.join(said)}{more}")
-    runs = _runs(bins, inside)
-    if runs:
-        more = f" or {len(runs) - 3} more intervals" if len(runs) > 3 else ""
-        parts.append("lies in " + " or ".join(f"[{low:.6g}, {high:.6g})" for low, high in runs[:3]) + more)
-    if inside[-1]:
-        parts.append("is something else" if not bins.edges.size else "is missing")
-    return replace(event, words=f"{feature.words} {' or '.join(parts) or 'is anything'}")
+    parts = _runs(event) if event.bins.ordered else _labels(event, training)
+    said = parts[:NAMED]
+    if len(parts) > NAMED:
+        said.append(f"{len(parts) - NAMED} more")
+    if event.inside[-1]:
+        said.append("missing" if event.bins.ordered else "something else")
+    return replace(event, words=f"{event.feature.words} is {' or '.join(said) or 'nothing'}")
 
 
-def _threshold(bins: Bins, inside: NDArray[np.bool_], seen: NDArray[np.bool_]) -> str | None:
-    """In words, if the event is one side of one number among the values seen."""
-    if not bins.edges.size or inside[-1]:
-        return None
-    positions = np.concatenate((bins.atoms, [-np.inf], bins.edges))
-    order = np.argsort(positions, kind="stable")
-    order = order[seen[:-1][order]]
-    chosen = inside[order]
-    changes = np.flatnonzero(np.diff(chosen.astype(np.int8)))
-    if len(changes) != 1:
-        return None
-    at = positions[order[changes[0] + 1]]
-    return f"is below {at:.6g}" if chosen[0] else f"is at least {at:.6g}"
+def _labels(event: Event, training: Training) -> list[str]:
+    codes = event.bins.points[event.inside[:-1][: len(event.bins.points)]]
+    shown = [_say(event.feature, code, training) for code in codes[:NAMED]]
+    return [*shown, *(["unnamed"] * (len(codes) - len(shown)))]
 
 
 def _say(feature: Feature, value: Any, training: Training) -> str:
@@ -191,3 +123,24 @@ def _say(feature: Feature, value: Any, training: Training) -> str:
             text = feature.text(part, int(rows[0]))
             return text if len(text) <= 80 else text[:77] + "..."
     return "unseen"
+
+
+def _runs(event: Event) -> list[str]:
+    """The values and intervals of the event, touching ones joined across bins that were never seen."""
+    runs: list[tuple[float, float]] = []
+    open_run = False
+    for (low, high), inside, seen in zip(event.bins.ends(), event.inside, event.seen, strict=False):
+        if not seen:
+            continue
+        if inside:
+            runs[-1:] = [(runs[-1][0], high)] if open_run else [*runs[-1:], (low, high)]
+        open_run = bool(inside)
+    return [_say_run(low, high) for low, high in runs]
+
+
+def _say_run(low: float, high: float) -> str:
+    if low == high:
+        return f"{low:.10g}"
+    if low == -np.inf:
+        return f"at most {high:.6g}"
+    return f"at least {low:.6g}" if high == np.inf else f"between {low:.6g} and {high:.6g}"

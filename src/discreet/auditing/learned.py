@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.auditing.events import Bins, Counts, partition
+from discreet.auditing.bins import Bins, Counts, partition
 from discreet.auditing.features import Feature
 from discreet.auditing.outcomes import Column, Outcomes
 
@@ -20,6 +20,7 @@ RATE = 0.5
 SHRINK = 4.0  # weight of the prior in a leaf
 MOST_ROWS = 10_000  # per neighbour: enough to choose splits
 MOST_INPUTS = 12
+MOST_CUTS = 48
 HANDICAP = 0.02
 NOWHERE = np.empty(0, dtype=np.int64)
 
@@ -54,8 +55,9 @@ class Binned:
     def fit(cls, feature: Feature, first: Outcomes, second: Outcomes) -> "Binned":
         """Bins and ratios from training outcomes."""
         pooled = np.concatenate((feature(first), feature(second))).astype(np.float64)
-        edges = partition(pooled, fineness=24).edges
-        bins = Bins(np.empty(0), edges)
+        points = partition(pooled, fineness=24).points
+        points = points[:: max(1, len(points) // MOST_CUTS)]
+        bins = Bins(points, np.zeros(len(points), dtype=np.bool_), ordered=True)
         counts = [bins.count(feature(part).astype(np.float64)) + 2 for part in (first, second)]
         shares = [count / count.sum() for count in counts]
         log_ratio = np.log(shares[0] / shares[1])
@@ -81,7 +83,8 @@ def discriminant(features: Sequence[Feature], first: Outcomes, second: Outcomes)
     matrices = [_matrix(features, part) for part in (first, second)]
     means = [matrix.mean(axis=0) for matrix in matrices]
     spread = sum((np.cov(matrix, rowvar=False) for matrix in matrices), start=np.zeros((len(features),) * 2))
-    scale = np.sqrt(np.maximum(np.diag(spread), 1e-300))
+    scale = np.sqrt(np.diag(spread))
+    scale[~(scale > 1e-100)] = 1.0
     correlation = spread / scale / scale[:, None] + 1e-10 * np.eye(len(scale))
     weights = np.linalg.solve(correlation, (means[0] - means[1]) / scale) / scale
     return np.asarray(weights / max(float(np.abs(weights).max()), 1e-300))

@@ -48,15 +48,17 @@ def vectors(*, dimension: int, sensitivity: int = 1, monotone: Sequence[str] = (
         exact_whole(dimension, name="dimension", least=1),
         exact_whole(sensitivity, name="sensitivity", least=1),
     )
-    moves = list(_moves(k))
-    if monotone:
-        moves = [move for move in moves if min(move) >= 0 or max(move) <= 0]
-    bases = [[1] * k, [0] * k, list(range(k))]
-    pairs = [(base, [b + s * m for b, m in zip(base, move, strict=True)]) for base in bases for move in moves]
+    moves = [m for m in _moves(k) if not monotone or min(m) >= 0 or max(m) <= 0]
+    pairs = [_moved([1] * k, move, s) for move in moves]
+    pairs.append(_moved(list(range(k)), moves[1 % len(moves)], s))
     if not monotone:
         half = k // 2
         pairs.append(([0] * half + [s] * (k - half), [s] * half + [0] * (k - half)))
     return pairs
+
+
+def _moved(base: list[int], move: list[int], by: int) -> Pair:
+    return base, [value + by * m for value, m in zip(base, move, strict=True)]
 
 
 def _moves(k: int) -> Iterator[list[int]]:

@@ -24,16 +24,17 @@ What holds, whatever crashes, races or retries:
 - every entry is chained by hash to all before it; anchors see a ledger that was set back or copied.
 - a watch (sparse vector) is charged whole when opened, with `question=None`: it is never found again.
 
-`remaining`, `spent`, `history()` and `verify()` look; `LedgerReader` looks at a file from outside.
+`remaining`, `spent`, `history()` and `verify()` look; `LedgerFile` is the file in its owner's hands.
 """
 
 from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
 from discreet.ledger.balance import Balance
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head
+from discreet.ledger.file import LedgerFile
+from discreet.ledger.for_policy import open_ledger
 from discreet.ledger.history import Record
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.reader import LedgerReader
 from discreet.ledger.request import Charge, Request
 from discreet.ledger.verification import Verification
 
@@ -47,8 +48,9 @@ __all__ = [
     "FileAnchor",
     "Head",
     "Ledger",
-    "LedgerReader",
+    "LedgerFile",
     "Record",
     "Request",
     "Verification",
+    "open_ledger",
 ]

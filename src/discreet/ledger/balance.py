@@ -1,12 +1,15 @@
 """How an account stands, in the words of its budget."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Any
 
-from discreet.accounting import Budget, notion_json
+from discreet.accounting import Budget
 from discreet.errors import LedgerConflict
 from discreet.ledger.charging import rule_of
 from discreet.ledger.store import AccountRow, Transaction
+from discreet.numerics import exact
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,25 @@ class Balance:
     remaining: Budget
 
     def to_json(self) -> dict[str, Any]:
-        notions = {name: notion_json(getattr(self, name)) for name in ("budget", "spent", "remaining")}
-        return {"account": self.account, "rule": self.rule, **notions}
+        """Plain numbers; where a float cannot hold one exactly, spending is rounded up, the rest down."""
+        return {
+            "account": self.account,
+            "rule": self.rule,
+            "relation": self.budget.relation,
+            "budget": _numbers(self.budget, -math.inf),
+            "spent": _numbers(self.spent, math.inf),
+            "remaining": _numbers(self.remaining, -math.inf),
+        }
+
+
+def _numbers(notion: Budget, side: float) -> dict[str, float]:
+    names = [field.name for field in fields(notion) if field.name != "relation"]
+    return {name: _shown(getattr(notion, name), side) for name in names}
+
+
+def _shown(value: Fraction, side: float) -> float:
+    nearest = float(value)
+    return nearest if exact(nearest, name="number") == value else math.nextafter(nearest, side)
 
 
 def balance_of(row: AccountRow) -> Balance:

@@ -72,8 +72,8 @@ def take(
             "time": now(),
             "version": declared.version,
             **request.facts(),
-            "costs": {before.name: list(cost) for before, cost, _ in moves},
-            "totals": {before.name: list(total) for before, _, total in moves},
+            "costs": {before.name: cost.to_json() for before, cost, _ in moves},
+            "totals": {before.name: total.to_json() for before, _, total in moves},
         },
     )
     for before, _, total in moves:

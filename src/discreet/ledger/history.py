@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from discreet.accounting import decimal_text
 from discreet.ledger.entry import Entry
 
 
@@ -52,6 +51,6 @@ def _record(sequence: int, facts: dict[str, Any], dataset: str) -> Record:
             facts["version"],
         )
         record.state = "charged"
-        record.cost, _, record.delta = map(decimal_text, facts["costs"][dataset])
-        record.total, _, record.total_delta = map(decimal_text, facts["totals"][dataset])
+        record.cost, _, record.delta = facts["costs"][dataset]
+        record.total, _, record.total_delta = facts["totals"][dataset]
     return record

@@ -65,8 +65,8 @@ class Replay:
         _require(facts["dataset"] in facts["costs"], sequence)
         for name, cost in facts["costs"].items():
             row = self.accounts[name]
-            total = row.total.plus(Total(*cost))
-            _require(list(total) == facts["totals"][name] and min(cost) >= 0, sequence)
+            total = row.total.plus(Total.from_json(cost))
+            _require(total == Total.from_json(facts["totals"][name]), sequence)
             _require(row.limit.admits(total), sequence)
             self.accounts[name] = AccountRow(name, row.terms, row.limit, total, sequence)
         self.states[sequence] = ("charged", "")
@@ -84,7 +84,7 @@ def replay(entries: Iterable[Entry]) -> Replay:
     for entry in entries:
         try:
             found.add(entry)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
             raise _broken(entry.sequence) from None
     return found
 

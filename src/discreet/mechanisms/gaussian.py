@@ -81,9 +81,8 @@ class Gaussian(Additive):
             raise InvalidParameter(
                 "Gaussian must have either sigma, or epsilon and delta.", parameter="sigma"
             )
-        for name, value in (("sigma", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "relation", check_relation(relation))
+        known = check_relation(relation)
+        self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
 
     @cached_property
     def loss(self) -> PrivacyLoss:

@@ -69,9 +69,8 @@ class Laplace(Additive):
             fixed = _steps(reach, grid, numbers) * grid / price
         else:
             raise InvalidParameter("Laplace must have exactly one of epsilon and scale.", parameter="epsilon")
-        for name, value in (("scale", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "relation", check_relation(relation))
+        known = check_relation(relation)
+        self._fix(scale=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
 
     @cached_property
     def loss(self) -> PrivacyLoss:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.mechanisms import Gaussian, Laplace
+from discreet.mechanisms import DiscreteGaussian, Gaussian, Laplace, Staircase
 
+SYMBOLS = {"sigma": "σ", "scale": "b", "epsilon": "ε"}  # what tells a mechanism's noise, the first it has
 Masses = NDArray[np.float64]
 MOST_POINTS = 401  # more outputs than this look continuous, and are thinned
 SHOWN = 0.98  # of the noise lies inside a picture
@@ -61,9 +62,8 @@ def noise_law(mechanism: object) -> Law:
 
 def label(mechanism: Any) -> str:
     """A mechanism's kind and width, for a legend."""
-    width = "sigma" if hasattr(mechanism, "sigma") else "scale"
-    symbol = {"sigma": "σ", "scale": "b"}[width]
-    return f"{type(mechanism).__name__}, {symbol} = {float(getattr(mechanism, width)):.4g}"
+    width = next(name for name in SYMBOLS if hasattr(mechanism, name))
+    return f"{type(mechanism).__name__}, {SYMBOLS[width]} = {float(getattr(mechanism, width)):.4g}"
 
 
 def _laplace(mechanism: Laplace) -> Callable[[NDArray[Any]], Masses]:
@@ -82,7 +82,31 @@ def _gaussian(mechanism: Gaussian) -> Callable[[NDArray[Any]], Masses]:
     return lambda k: np.array([log_cell(float(item)) for item in k])
 
 
+def _discrete_gaussian(mechanism: DiscreteGaussian) -> Callable[[NDArray[Any]], Masses]:
+    width = float(mechanism.sigma / mechanism.step)
+    # Beyond width 4 the sum of exp(−k²/2σ²) is σ√2π as far as floats can tell (Poisson summation).
+    total = width * math.sqrt(2 * math.pi)
+    if width < 4:
+        total = float(sum(math.exp(-(k**2) / (2 * width**2)) for k in range(-160, 161)))
+    return lambda k: -(np.asarray(k, dtype=float) ** 2) / (2 * width**2) - math.log(total)
+
+
+def _staircase(mechanism: Staircase) -> Callable[[NDArray[Any]], Masses]:
+    epsilon = float(mechanism.epsilon) / (mechanism.dimension or 1)
+    stairs, width = math.ceil(mechanism.sensitivity / mechanism.step), mechanism.width
+    block = width + (stairs - width) * math.exp(-epsilon)
+    total = 2 * block / -math.expm1(-epsilon) - 1  # both sides, zero counted once
+
+    def log_mass(k: NDArray[Any]) -> Masses:
+        stair, place = np.divmod(np.abs(k), stairs)
+        return np.asarray(-epsilon * (stair + (place >= width)) - math.log(total), dtype=np.float64)
+
+    return log_mass
+
+
 LAWS: dict[type[Any], Callable[[Any], Callable[[NDArray[Any]], Masses]]] = {
     Laplace: _laplace,
     Gaussian: _gaussian,
+    DiscreteGaussian: _discrete_gaussian,
+    Staircase: _staircase,
 }

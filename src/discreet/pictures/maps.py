@@ -79,7 +79,8 @@ def _bubbles(
 
 
 def _percent(probability: float) -> str:
-    return f"{100 * probability:.3g} %" if probability >= 0.001 else "< 0.1 %"
+    digits = 0 if probability >= 0.1 else 1
+    return f"{100 * probability:.{digits}f} %" if probability >= 0.001 else "< 0.1 %"
 
 
 def _marks(where: Iterable[Place], name: str, *, symbol: str, index: int) -> dict[str, Json]:

@@ -23,7 +23,7 @@ Lookup: TypeAlias = Callable[[Expression], Value]
 INTEGER_GRAMMAR = r"[+-]?[0-9]{1,19}"
 NUMBER_GRAMMAR = r"[+-]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][+-]?[0-9]{1,3})?"
 DATE_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-TIMESTAMP_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+TIMESTAMP_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
 
 UPPER, LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
@@ -236,10 +236,7 @@ def _truncate(unit: str) -> Callable[[Any], Value]:
         day = 1 if unit in ("year", "quarter", "month") else value.day
         cut = value.replace(month=month, day=day)
         if unit == "week":
-            back = value.weekday()
-            if value.toordinal() <= back:
-                return None  # the week began before the year 1
-            cut -= datetime.timedelta(days=back)
+            cut -= datetime.timedelta(days=value.weekday())  # the year 1 began on a Monday
         if isinstance(cut, datetime.datetime):
             kept = {"hour": ("minute", "second", "microsecond"), "minute": ("second", "microsecond")}
             gone = kept.get(unit, ("hour", "minute", "second", "microsecond"))

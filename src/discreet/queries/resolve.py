@@ -30,6 +30,7 @@ from discreet.queries.typing import (
     as_condition,
     assign_types,
     finish_case,
+    fit_integer,
     type_aggregate,
     type_call,
     unify,
@@ -98,7 +99,7 @@ def _project(query: Select, source: Relation, alias: str) -> Project:
     outputs: list[tuple[str, Expression]] = []
     for each in query.outputs:
         if each.expression is not None:
-            outputs.append((each.name, assign_types(each.expression, scope)))
+            outputs.append((each.name, fit_integer(assign_types(each.expression, scope))))
             continue
         outputs.extend(
             (found.name, Name(found.name, found.table, type=found.type))

@@ -12,6 +12,7 @@ from discreet.queries.typing import (
     as_condition,
     assign_types,
     finish_case,
+    fit_integer,
     type_aggregate,
     type_call,
     unify,
@@ -60,8 +61,9 @@ class Totals:
             refuse("per_unit", "For each unit there are COUNT, SUM, AVG, MIN and MAX.", node)
         typed = type_aggregate(node, self.scope)
         bounds = None if typed.argument is None else self.scope.range(typed.argument)
-        if bounds is None and node.function in ("sum", "average"):
-            refuse("no_bounds", "SUM and AVG need bounds of their column in the policy.", node)
+        exact = typed.argument is not None and typed.argument.type == "integer"
+        if bounds is None and node.function in ("sum", "average") and not exact:
+            refuse("no_bounds", "SUM and AVG of numbers need bounds in the policy.", node)
         if typed not in self.aggregates:
             self.aggregates.append(typed)
             self.ranges.append(bounds)
@@ -103,7 +105,7 @@ def resolve_per_unit(query: Select, source: Relation, alias: str) -> PerUnit:
     for each in query.outputs:
         if each.expression is None:
             refuse("star", "* is not grouped. Name the aggregates.", each)
-        outputs.append((each.name, totals.lower(each.expression)))
+        outputs.append((each.name, fit_integer(totals.lower(each.expression))))
     condition = None if query.having is None else as_condition(totals.lower(query.having))
     fields = tuple(
         Field(

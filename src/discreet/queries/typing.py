@@ -11,7 +11,7 @@ from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, N
 from discreet.queries.ranges import WIDEST, Range, integer_span, range_of
 from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field
-from discreet.tables import Type, type_of
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
 
 NUMERIC: tuple[Type, ...] = ("integer", "number")
 
@@ -53,7 +53,7 @@ class Scope:
 def assign_types(node: Expression, scope: Scope) -> Expression:
     """The same expression with types, qualified names and explicit conversions."""
     if isinstance(node, Literal):
-        return replace(node, type=type_of(node.value))
+        return _type_literal(node)
     if isinstance(node, Name):
         field = scope.field(node)
         return replace(node, name=field.name, table=field.table, type=field.type)
@@ -65,6 +65,24 @@ def assign_types(node: Expression, scope: Scope) -> Expression:
         arguments = tuple(assign_types(each, scope) for each in node.arguments)
         return type_call(replace(node, arguments=arguments))
     return refuse("aggregate", "An aggregate is not allowed here. Use HAVING, or a subquery by unit.", node)
+
+
+def _type_literal(node: Literal) -> Expression:
+    value = node.value
+    if isinstance(value, str) and ("\x00" in value or _has_surrogate(value)):
+        refuse("text", "A text must be valid Unicode without the character NUL.", node)
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        refuse("number", "A number must be finite.", node)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:  # type: ignore[operator]
+        refuse("number", "A whole number must fit in 64 bits.", node)
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        refuse("date", "A timestamp is written without a time zone.", node)
+    return replace(node, type=type_of(value))
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def assign_condition(node: Expression, scope: Scope) -> Expression:
@@ -217,6 +235,14 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
         refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes constants, low < high.", node)
     converted = [_convert(_expect(each, NUMERIC, node), "number") for each in node.arguments[:3]]
     return [*converted, node.arguments[3]], "integer"
+
+
+def fit_integer(node: Expression) -> Expression:
+    """A column of a subquery again has 64 bits: a larger whole number becomes NULL."""
+    low, high = integer_span(node) if node.type == "integer" else (0, 0)
+    if low >= SMALLEST_INTEGER and high <= LARGEST_INTEGER:
+        return node
+    return Call("to_integer", (node,), type="integer", place=node.place)
 
 
 def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:

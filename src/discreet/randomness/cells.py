@@ -12,31 +12,31 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.numerics import exponent_of_two, largest_power_of_two
 from discreet.randomness.envelope import Envelope, Shape
 from discreet.randomness.source import Source, Words
 from discreet.randomness.table import Table
-from discreet.randomness.wedge import Curve, Point
+from discreet.randomness.wedge import Curve, Places, Point
 
 _CHUNK = 1 << 15  # draws at a time: words, codes and results stay in cache
-_CELLS_PER_SCALE: dict[Shape, int] = {"linear": 16, "quadratic": 64}  # at least; less than twice as many
+_CELLS_PER_SCALE: dict[Shape, int] = {"linear": 32, "quadratic": 64}  # at least; less than twice as many
 _NARROW = 1 << 60  # laws whose table stays below this are drawn as int64
 
 
 class Cells:
     """A law on the whole numbers with weights exp(-ψ(|k|)), or its continuous twin rounded to them."""
 
-    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], rounded: bool) -> None:
-        width = _log2_floor(scale / _CELLS_PER_SCALE[shape])
-        self._rounded = rounded
-        self._width = width if rounded else max(0, width)  # log2 of a cell's width
+    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], places: Places) -> None:
+        self._rounded = places == "continuous"
+        width = exponent_of_two(largest_power_of_two(scale / _CELLS_PER_SCALE[shape]))
+        self._width = width if self._rounded else max(0, width)  # log2 of a cell's width
         ratio = scale / Fraction(2) ** self._width
-        self._curve = Curve(shape, ratio, self._width, rounded)
-        self._envelope = Envelope(shape, ratio, sides, points=not rounded and self._width == 0)
+        self._curve = Curve(shape, ratio, self._width, places)
+        self._envelope = Envelope(shape, ratio, sides, points=not self._rounded and self._width == 0)
         thresholds = self._envelope.thresholds(64)
-        self._outcomes = [self._envelope.outcome(index) for index in range(len(thresholds))]
-        self._cells = np.array([cell for _, cell in self._outcomes], dtype=np.int64)
         self._boxes = len(thresholds) if self._envelope.points else self._envelope.boxes
-        self._values = np.array([self._value(cell) for _, cell in self._outcomes], dtype=np.int64)
+        self._cells = self._envelope.all_cells(len(thresholds))
+        self._values = self._cells if self._width >= 0 else self._finer_values()
         self._table = Table(thresholds, self._values[: self._boxes].astype(np.int16))
         self._wide = (self._envelope.cells + 1) << max(0, self._width) >= _NARROW
         self._spreads = self._width >= 0 and not self._envelope.points  # a cell holds several whole numbers
@@ -67,7 +67,7 @@ class Cells:
         index = self._table.search_one(draw)
         if index is None:
             index = self._continue(source, draw)
-        part, cell = self._outcomes[index] if index < len(self._outcomes) else self._envelope.outcome(index)
+        part, cell = self._envelope.outcome(index)
         if part == "box" and not self._spreads:
             return self._value(cell)
         place, bits = source.word(), 64
@@ -96,6 +96,9 @@ class Cells:
         if self._width >= 0:
             return cell
         return (cell + (1 << (-self._width - 1))) >> -self._width
+
+    def _finer_values(self) -> NDArray[np.int64]:
+        return np.array([self._value(cell) for cell in self._cells.tolist()], dtype=np.int64)
 
     def _combine(self, cell: int, place: int, bits: int) -> int:
         if self._width < 0:
@@ -177,8 +180,3 @@ def _with_strays(out: NDArray[np.int64], strays: dict[int, int]) -> NDArray[Any]
     for position, value in strays.items():
         wide[position] = value
     return wide
-
-
-def _log2_floor(value: Fraction) -> int:
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    return exponent if Fraction(2) ** exponent <= value else exponent - 1

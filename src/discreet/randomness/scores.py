@@ -13,53 +13,61 @@ from discreet.errors import InvalidParameter
 
 Scores: TypeAlias = NDArray[Any] | Sequence[Any]
 
-_LARGEST_FACTOR = Fraction(2**900)  # beyond, products of floats are not trusted
+_LARGEST_FACTOR = Fraction(2**900)  # beyond these, products and differences of floats are not trusted
+_LARGEST_SPAN = Fraction(2**1023)
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """factor · (best - score) of every candidate, in floats with an error of 2^-50 of it or 2^-1000."""
+    """factor · (best - score) of every candidate."""
 
-    values: NDArray[np.float64]
     scores: NDArray[Any]
     best: Fraction
     factor: Fraction
+    known: NDArray[np.float64] | None  # the gaps as floats, where they cannot be had by float arithmetic
+
+    @property
+    def size(self) -> int:
+        """How many candidates there are."""
+        return self.scores.size
 
     def exact(self, index: int) -> Fraction:
         """The gap of one candidate, exactly."""
         return self.factor * (self.best - _fraction(self.scores[index]))
 
+    def floats(self, part: slice | NDArray[np.int64]) -> NDArray[np.float64]:
+        """The gaps of some candidates, with an error of at most 2^-50 of them or 2^-1000."""
+        if self.known is not None:
+            return self.known[part]
+        scores = self.scores[part]
+        best = scores.dtype.type(self.best.numerator if scores.dtype == np.int64 else float(self.best))
+        with np.errstate(over="ignore", under="ignore"):
+            distance = best - scores if self.factor > 0 else scores - best
+            if scores.dtype == np.int64 and distance.size and distance.min() < 0:
+                distance = distance.view(np.uint64)  # the difference of two int64 wraps to its uint64
+            gaps: NDArray[np.float64] = distance * float(abs(self.factor))
+        return gaps
+
 
 def gaps_of(scores: Scores, factor: Fraction) -> Gaps:
     """The gaps of finite scores; a negative factor prefers the least score.
 
-    >>> gaps_of([3, 1, 2], Fraction(1, 2)).values.tolist()
+    >>> gaps_of([3, 1, 2], Fraction(1, 2)).floats(slice(None)).tolist()
     [0.0, 1.0, 0.5]
     """
     array = _array(scores)
-    top = _fraction(array.max() if factor >= 0 else array.min())
-    values = _float_gaps(array, factor)
-    if values is None:
-        values = np.array([_nearest(factor * (top - _fraction(score))) for score in array])
-    return Gaps(values, array, top, factor)
+    low, high = _fraction(array.min()), _fraction(array.max())
+    best = high if factor >= 0 else low
+    known = None
+    if not _floats_suffice(array, high - low, factor):
+        known = np.array([_nearest(factor * (best - _fraction(score))) for score in array])
+    return Gaps(array, best, factor, known)
 
 
-def _float_gaps(array: NDArray[Any], factor: Fraction) -> NDArray[np.float64] | None:
-    """The gaps by three roundings each; None where floats could go astray."""
-    if array.dtype == object or not 1 / _LARGEST_FACTOR < abs(factor) < _LARGEST_FACTOR:
-        return None
-    low, high = (array.min(), array) if factor < 0 else (array, array.max())
-    with np.errstate(over="ignore"):
-        distance = high - low
-    if array.dtype == np.int64:
-        # The difference of two int64 fits uint64 and wraps to it; int64, where it fits, is converted faster.
-        fits = int(array.max()) - int(array.min()) < 1 << 63
-        distance = (distance if fits else distance.view(np.uint64)).astype(np.float64)
-    elif not np.isfinite(distance).all():
-        return None
-    with np.errstate(over="ignore", under="ignore"):
-        gaps: NDArray[np.float64] = np.multiply(distance, float(abs(factor)))
-    return gaps
+def _floats_suffice(array: NDArray[Any], span: Fraction, factor: Fraction) -> bool:
+    """Whether no difference overflows and no product loses more than its last bits."""
+    usual = 1 / _LARGEST_FACTOR < abs(factor) < _LARGEST_FACTOR
+    return array.dtype != object and usual and span < _LARGEST_SPAN
 
 
 def _nearest(gap: Fraction) -> float:
@@ -75,11 +83,11 @@ def _array(scores: Scores) -> NDArray[Any]:
         raise InvalidParameter("scores must be a list of at least one number.", parameter="scores")
     kind, small = array.dtype.kind, array.dtype.itemsize <= 8
     if kind == "f" and small:
-        if not np.isfinite(array).all():
+        if not np.isfinite([array.min(), array.max()]).all():  # NaN is the minimum of any array that holds it
             raise InvalidParameter("scores must be finite numbers.", parameter="scores")
-        return array.astype(np.float64)
+        return array.astype(np.float64, copy=False)
     if kind == "i" or (kind == "u" and array.max() < 1 << 63):
-        return array.astype(np.int64)
+        return array.astype(np.int64, copy=False)
     if kind in "uO":
         exact = np.empty(array.size, dtype=object)
         exact[:] = [_fraction(score) for score in array]

@@ -29,9 +29,9 @@ def weighted_choice(
     gaps = gaps_of(scores, factor)
     # Floats are only used for the proposals, which are raised by more than floats round.
     sizes = np.asarray(weights, dtype=np.float64)
-    if sizes.shape != gaps.values.shape or not (sizes > 0).all():
+    if sizes.shape != (gaps.size,) or not (sizes > 0).all():
         raise InternalError("weighted_choice needs one weight > 0 for each score")
-    raised = sizes * _upper_bounds(gaps.values)
+    raised = sizes * _upper_bounds(gaps.floats(slice(None)))
     shift = max(0, int(np.frexp(raised.sum())[1]) - (_BITS - 2))
     proposals = np.ceil(np.ldexp(raised, -shift)).astype(np.int64) + 1
     cumulative = np.cumsum(proposals)

@@ -1,22 +1,23 @@
-"""A ledger looked at from outside: no data set is opened, nothing is charged."""
+"""A ledger file in its owner's hands: no data set is opened, nothing is charged."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
+from discreet.accounting import Budget
 from discreet.errors import InvalidParameter
 from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of
+from discreet.ledger.balance import Balance, balance_of, read_balance
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
-from discreet.ledger.owning import declared
+from discreet.ledger.owning import declared, raise_budget
 from discreet.ledger.sqlite import SqliteStore
 from discreet.ledger.store import Transaction
 from discreet.ledger.verification import Verification, verify
 
 
-class LedgerReader:
-    """What an existing ledger file says, for its owner and for whoever checks it."""
+class LedgerFile:
+    """What an existing ledger says, for its owner and whoever checks it; and the owner's own entries."""
 
     def __init__(
         self,
@@ -51,6 +52,10 @@ class LedgerReader:
         """How every account stands."""
         return self._store.read(lambda transaction: tuple(map(balance_of, transaction.accounts())))
 
+    def balance(self, dataset: str) -> Balance:
+        """How the account of a data set stands."""
+        return self._store.read(lambda transaction: read_balance(transaction, dataset))
+
     def history(self, dataset: str) -> tuple[Record, ...]:
         """Everything that happened to a data set, in order."""
 
@@ -67,6 +72,10 @@ class LedgerReader:
     def export(self) -> Iterator[str]:
         """Every entry, as one line of JSON."""
         yield from self._store.read(lambda transaction: [entry.to_line() for entry in transaction.entries()])
+
+    def raise_budget(self, dataset: str, budget: Budget, *, reason: str) -> None:
+        """Allow a data set more: an owner's entry in the chain. What was spent stays spent."""
+        self._store.write(lambda transaction: raise_budget(transaction, dataset, budget, reason))
 
     def close(self) -> None:
         self._store.close()
