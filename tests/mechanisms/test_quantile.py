@@ -9,6 +9,11 @@ from hypothesis import given, settings, strategies as st
 import discreet as dp
 from oracles import mechanism_laws as oracle
 
+
+def gaps(mechanism, values):
+    return mechanism._gaps(*mechanism._in_steps(values))
+
+
 VALUES = st.lists(st.integers(-2, 12) | st.floats(-2, 12), max_size=8)
 
 
@@ -16,7 +21,7 @@ VALUES = st.lists(st.integers(-2, 12) | st.floats(-2, 12), max_size=8)
 @given(VALUES, st.fractions(0, 1, max_denominator=7), st.sampled_from(["add/remove", "replace"]))
 def test_runs_of_points_carry_the_law_of_the_definition(values, q, relation):
     mechanism = dp.Quantile(epsilon=1, quantile=q, bounds=(0, 10), step=1, relation=relation)
-    starts, sizes, scores = mechanism._gaps(values)
+    starts, sizes, scores = gaps(mechanism, values)
     assert sizes.sum() == mechanism.points == 11
     weights = [
         float(mechanism._factor * int(score))
@@ -35,7 +40,7 @@ def test_one_person_moves_a_score_by_no_more_than_the_sensitivity(values, q):
     mechanism = dp.Quantile(epsilon=1, quantile=q, bounds=(0, 10), step=1)
 
     def scores(data):
-        found = mechanism._gaps(data)[1:]
+        found = gaps(mechanism, data)[1:]
         return [int(s) for size, s in zip(*found, strict=True) for _ in range(size)]
 
     moved = max(abs(a - b) for a, b in zip(scores(values), scores(values[1:]), strict=True))
@@ -68,9 +73,9 @@ def test_the_answer_is_near_and_on_the_lattice():
 
 def test_whole_and_float_arrays_agree_and_huge_whole_numbers_are_exact():
     mechanism = dp.Quantile(epsilon=1, bounds=(0, 10), step=1)
-    whole, floats = (mechanism._gaps(np.array([1, 2, 2], dtype=kind)) for kind in (np.int32, np.float64))
+    whole, floats = (gaps(mechanism, np.array([1, 2, 2], dtype=kind)) for kind in (np.int32, np.float64))
     assert all((a == b).all() for a, b in zip(whole, floats, strict=True))
-    assert mechanism._gaps([2**60 + 1, -(2**70)])[2].tolist() == [0]
+    assert gaps(mechanism, [2**60 + 1, -(2**70)])[2].tolist() == [0]
 
 
 @pytest.mark.parametrize("values", [[math.nan], [math.inf], ["1"], [True], [None], np.zeros((2, 2))])
@@ -89,3 +94,15 @@ def test_a_step_that_leaves_no_point_or_too_many_is_refused():
     for bounds, step in (((0.25, 0.75), 1), ((0, 2**70), 1)):
         with pytest.raises(dp.InvalidParameter, match="step"):
             dp.Quantile(epsilon=1, bounds=bounds, step=step)
+
+
+def test_a_tally_has_the_gaps_of_its_values():
+    mechanism = dp.Quantile(epsilon=1, bounds=(0, 10), step=1)
+    steps, counts = np.array([2, 5]), np.array([3, 1])
+    tallied, listed = mechanism._gaps(steps, steps, counts), gaps(mechanism, [2, 2, 2, 5])
+    assert all((a == b).all() for a, b in zip(tallied, listed, strict=True))
+
+
+def test_several_rows_of_one_unit_need_as_many_times_the_noise():
+    one, three = (dp.Quantile(epsilon=1, bounds=(0, 10), step=1, max_rows=rows) for rows in (1, 3))
+    assert three.rank_error() == pytest.approx(3 * one.rank_error())

@@ -80,11 +80,10 @@ class DiscreteGaussian(Additive):
         nominal = exact_positive(sigma, name="sigma") if sigma is not None else unit * reach
         grid = choose_step(step, scale=nominal, sensitivity=reach)
         fixed = nominal if sigma is not None else unit * rounded_distance(reach, grid, numbers)
-        for name, value in (("sigma", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "relation", check_relation(relation))
+        known = check_relation(relation)
+        self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
         if epsilon is not None and delta is not None:
-            object.__setattr__(self, "sigma", self._least_sigma(exact_epsilon(epsilon), exact_delta(delta)))
+            self._fix(sigma=self._least_sigma(exact_epsilon(epsilon), exact_delta(delta)))
 
     def _least_sigma(self, epsilon: Fraction, delta: Fraction) -> Fraction:
         """Noise enough for (ε, δ), tested on the law that is sampled."""

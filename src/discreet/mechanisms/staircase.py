@@ -63,15 +63,13 @@ class Staircase(Additive):
         price = exact_epsilon(epsilon)
         reach = exact_positive(sensitivity, name="sensitivity")
         grid = choose_step(step, scale=reach / price, sensitivity=reach)
-        for name, value in (("epsilon", price), ("sensitivity", reach), ("step", grid)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "dimension", exact_whole(dimension, name="dimension", least=1))
-        object.__setattr__(self, "relation", check_relation(relation))
+        numbers, known = exact_whole(dimension, name="dimension", least=1), check_relation(relation)
+        self._fix(epsilon=price, sensitivity=reach, step=grid, dimension=numbers, relation=known)
         if width is None:
             inner = least_variance_width(float(self._price), self._stairs)
         else:
             inner = min(exact_whole(width, name="width", least=1), self._stairs)
-        object.__setattr__(self, "width", inner)
+        self._fix(width=inner)
 
     @property
     def _price(self) -> Fraction:
