@@ -31,7 +31,7 @@ def views(experiment: Experiment, *, epsilon: Real, slack: Real = 0.01, plays: i
         )
     return Picture(
         title="Adaptive composition: what a view reveals, round by round",
-        subtitle=f"{plays} plays in world 0, each round {each:.4g}-DP; beyond Azuma's bound: at most {rare:g}",
+        subtitle=f"{plays} plays in world 0, each round {each:.4g}-DP; beyond Azuma's bound with {rare:g}",
         traces=[
             *(_path(path, first=index == 0) for index, path in enumerate(paths)),
             line(rounds, [k * each for k in rounds], name="basic: k·ε", index=1),
