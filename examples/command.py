@@ -5,13 +5,16 @@ import argparse
 from discreet.pictures import Picture
 
 
+def parser(about: str) -> argparse.ArgumentParser:
+    """What every example understands; its docstring is the help text."""
+    known = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known.add_argument("--plot", metavar="FILE", help="save the picture: .html, .png, .svg or .json")
+    return known
+
+
 def options(about: str) -> argparse.Namespace:
-    """The options of an example, whose docstring is the help text."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--plot", metavar="FILE", help="save the example's picture: .html, .png, .svg or .json"
-    )
-    return parser.parse_args()
+    """The options given to an example that has no others."""
+    return parser(about).parse_args()
 
 
 def save(picture: Picture, chosen: argparse.Namespace) -> None:

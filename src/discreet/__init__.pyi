@@ -1,6 +1,14 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import auditing as auditing, local as local, losses as losses, pictures as pictures
+from discreet import (
+    accounting as accounting,
+    auditing as auditing,
+    local as local,
+    losses as losses,
+    pictures as pictures,
+)
+from discreet.answers import Answer as Answer, Receipt as Receipt
 from discreet.auditing import AuditReport as AuditReport, audit as audit
+from discreet.curator import Curator as Curator
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -49,6 +57,7 @@ from discreet.mechanisms.statistics import (
     variance as variance,
 )
 from discreet.numerics import Estimate as Estimate, Interval as Interval
+from discreet.planning import Plan as Plan
 from discreet.queries import column as column
 from discreet.tables import each_row as each_row
 

@@ -36,6 +36,7 @@ FACTS = {
         "0.3 for a mean",
     ],
     "e10_extreme_deltas": ["δ at ε = 0: 0.01", "probability 0.632"],
+    "e11_pictures": ["mean 0.3679; at most 1", "[L = -1] = 0.269", "[L = +1] = 0.731", "δ = 0.00683"],
     "e12_exercises": [
         "is at most 1, so",
         "0.9999 ≤ 1",
@@ -75,6 +76,7 @@ FAULTS = {
     "e08_skipped_lectures": ("discreet.local.number", with_more(dp.local.number, bounds=lambda _: (0, 1))),
     "e09_drug_use": ("discreet.RandomizedResponse", Lazy),
     "e10_extreme_deltas": ("discreet.losses.channel", lambda rows: dp.losses.pure(epsilon=1)),
+    "e11_pictures": ("discreet.Laplace", with_more(dp.Laplace, epsilon=lambda e: 2 * e)),
     "e12_exercises": ("discreet.Exponential", with_more(dp.Exponential, epsilon=lambda e: 2 * e)),
 }
 

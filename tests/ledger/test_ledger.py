@@ -308,7 +308,8 @@ def test_changing_who_is_protected_is_an_entry(world, names):
     ledger = world.open()
     spend(ledger, names, 0.5)
     ledger.amend(reason="households share accounts", unit="household")
-    assert world.open(unit="household").remaining == PureDP(0.5)
+    ledger = world.open(unit="household")
+    assert ledger.remaining == PureDP(0.5)
     ledger.verify()
 
 

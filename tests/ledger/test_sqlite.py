@@ -263,6 +263,13 @@ def test_nobody_waits_for_ever_behind_a_busy_process(sqlite_world):
     assert waited < 10
 
 
+def test_a_closed_ledger_charges_nothing(sqlite_world):
+    ledger = sqlite_world.open()
+    ledger.close()
+    with pytest.raises(LedgerConflict, match="closed"):
+        ledger.charge(ask())
+
+
 # --- tampering --------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,17 @@ PICTURE = budget_over_time([(1, 0.25), (2, 0.5)], limit=1)
 
 
 @needs_chromium
+def test_a_page_draws_itself_in_a_browser_without_a_network(tmp_path):
+    page = PICTURE.save(tmp_path / "x.html")
+    browser = next(filter(None, map(shutil.which, NAMES)))
+    offline = ["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=5000"]
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", *offline, "--dump-dom", page.as_uri()]
+    drawn = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert 'class="main-svg"' in drawn
+    assert drawn.count("total spent (ε)") >= 1  # the axis, drawn as text of the svg
+
+
+@needs_chromium
 def test_a_png_and_an_svg_are_drawn(tmp_path):
     image = PICTURE.save(tmp_path / "x.png").read_bytes()
     assert image.startswith(b"\x89PNG\r\n")

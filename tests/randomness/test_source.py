@@ -103,6 +103,11 @@ def test_a_source_shows_nothing_of_its_state():
     read(source)
     assert repr(source) == str(source) == "SecureSource()"
     assert not hasattr(source, "__dict__")
+    for stream in source._streams.values():
+        assert repr(stream) == "_Stream()"
+        for secret in (stream, stream._cipher):
+            with pytest.raises(TypeError):
+                pickle.dumps(secret)
 
 
 @pytest.mark.parametrize("failure", [OSError, NotImplementedError])

@@ -32,6 +32,7 @@ from discreet.ledger.balance import Balance
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head
 from discreet.ledger.file import LedgerFile
+from discreet.ledger.for_policy import open_ledger
 from discreet.ledger.history import Record
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.request import Charge, Request
@@ -51,4 +52,5 @@ __all__ = [
     "Record",
     "Request",
     "Verification",
+    "open_ledger",
 ]

@@ -4,6 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from discreet.errors import DiscreetError
+from discreet.ledger.store import unavailable
+
 T = TypeVar("T")
 Work = TypeVar("Work")
 
@@ -55,5 +58,12 @@ class CommitQueue(Generic[Work]):
             self._commit(batch)
         except BaseException as error:
             for job in batch:
-                job.finish(error=error)
+                job.finish(error=_for_another_thread(error))
             raise
+
+
+def _for_another_thread(error: BaseException) -> DiscreetError:
+    """An error of its own for each thread; what interrupts one is a mere failure to the others."""
+    if isinstance(error, DiscreetError):
+        return type(error)(error.message, **error.fields)
+    return unavailable()

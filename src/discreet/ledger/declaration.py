@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from discreet.accounting import Budget, rule_for
+from discreet.accounting import Budget, describe, read_rule, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.entry import canonical
 from discreet.ledger.request import check_name
@@ -97,4 +97,7 @@ _FIXED = {
 def _words(value: Mapping[str, Any] | str | None) -> str:
     if value is None:
         return "none"
-    return repr(value) if isinstance(value, str) else f"{value['rule']} {value['budget']}"
+    if isinstance(value, str):
+        return repr(value)
+    rule = read_rule(dict(value))
+    return f"{describe(rule.budget)} ({rule.name}, {rule.budget.relation})"

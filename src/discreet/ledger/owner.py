@@ -11,16 +11,21 @@ import os
 import secrets
 from pathlib import Path
 
+PREFIX = "owner-"
+
 
 class Owner:
     """This process's lock: made before its first charge, kept to its end."""
 
     def __init__(self, folder: Path) -> None:
-        self.name = secrets.token_hex(16)
+        self.name = PREFIX + secrets.token_hex(16)
         self._path = folder / self.name
         folder.mkdir(mode=0o700, exist_ok=True)
-        self._file = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        # Locked before it has its name: whoever sees the name sees the lock.
+        unnamed = self._path.with_suffix(".new")
+        self._file = os.open(unnamed, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._file, fcntl.LOCK_EX)
+        unnamed.rename(self._path)
 
     def release(self) -> None:
         """End the ownership: charges without an answer are abandoned from now on."""
@@ -49,3 +54,10 @@ def is_alive(folder: Path, name: str) -> bool:
         return False
     finally:
         os.close(file)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the files of processes that are gone."""
+    for path in folder.glob(f"{PREFIX}*"):
+        if path.suffix != ".new":
+            is_alive(folder, path.name)

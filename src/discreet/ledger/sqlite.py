@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from discreet.errors import DiscreetError, InvalidParameter, LedgerConflict
 from discreet.ledger.commits import CommitQueue, Job
-from discreet.ledger.owner import Owner, is_alive
+from discreet.ledger.owner import Owner, is_alive, sweep
 from discreet.ledger.schema import check_tables, migrate
 from discreet.ledger.store import Guard, Transaction, unavailable
 from discreet.ledger.tables import Tables
@@ -58,7 +58,7 @@ class SqliteStore:
         self._path, self.guard, self._patience = path, guard, patience
         with translated_errors():
             self._prepare(create)
-        self._session = _Session(self)
+        self._session, self._is_closed = _Session(self), False
         _OPEN.add(self)
 
     def _prepare(self, create: bool) -> None:
@@ -68,6 +68,7 @@ class SqliteStore:
         _check_file(self._path)
         with Line(self) as line, line.turns.alone():
             (migrate if create else check_tables)(line.connection)
+            sweep(self.locks)
 
     def connect(self) -> sqlite3.Connection:
         """A connection that has proved its settings."""
@@ -87,11 +88,13 @@ class SqliteStore:
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run the work alone and return once it is on disk; work of other threads may share the commit."""
+        self._check_open()
         result: T = self._session.queue.submit(work)
         return result
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Run the work on one consistent picture of the ledger."""
+        self._check_open()
         with translated_errors(), self._session.reader() as line, line.turns.together():
             line.connection.execute("BEGIN")
             result = work(Tables(line.connection))
@@ -100,6 +103,7 @@ class SqliteStore:
 
     def owner(self) -> str:
         """The name under which this process's charges run."""
+        self._check_open()
         with translated_errors():
             return self._session.owner().name
 
@@ -117,7 +121,12 @@ class SqliteStore:
         return self._patience
 
     def close(self) -> None:
+        self._is_closed = True
         self._session.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise LedgerConflict("the ledger must be open, and it was closed.")
 
     def after_fork(self) -> None:
         """In a forked child: leave the parent's connections alone, for their locks are the parent's."""

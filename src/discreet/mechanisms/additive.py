@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InvalidParameter
 from discreet.mechanisms.lattice import Lattice
 from discreet.numerics import (
     Arb,
     Interval,
     Real,
     ball,
-    exact,
+    exact_fraction,
     exact_whole,
     round_down,
     round_up,
@@ -45,6 +44,11 @@ class Additive(ABC):
 
     step: Fraction
 
+    def _fix(self, **fields: object) -> None:
+        """Set the fields of a frozen mechanism, once, when it is made."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
     def release(self, value: Value) -> Value:
         """The value plus noise: int for int, float for float, lists and arrays in their own shape."""
         return self._release(value, fresh_source())
@@ -70,11 +74,7 @@ class Additive(ABC):
 
         Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
         """
-        level = exact(confidence, name="confidence")
-        if not 0 < level < 1:
-            raise InvalidParameter(
-                f"confidence must lie between 0 and 1, got {confidence}.", parameter="confidence"
-            )
+        level = exact_fraction(confidence, name="confidence")
         return round_up(self._error(level, exact_whole(dimension, name="dimension", least=1)))
 
     def _error(self, confidence: Fraction, dimension: int) -> Fraction:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Real, exact_positive, largest_power_of_two
+from discreet.numerics import Real, exact_positive, exponent_of_two, largest_power_of_two
 
 Draw: TypeAlias = Callable[[int | None], Any]  # None: one exact int; n: an array of n whole numbers
 
@@ -48,7 +48,7 @@ class Lattice:
     @cached_property
     def exponent(self) -> int:
         """log2 of the step."""
-        return self.step.numerator.bit_length() - self.step.denominator.bit_length()
+        return exponent_of_two(self.step)
 
     @property
     def moves(self) -> bool:

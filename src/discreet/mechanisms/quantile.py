@@ -1,6 +1,7 @@
 """A private quantile: the exponential mechanism over every point of a public lattice."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from discreet.numerics import (
     Real,
     exact_epsilon,
     exact_probability,
+    exact_whole,
     largest_power_of_two,
 )
 from discreet.randomness import Source, fresh_source, uniform_below, weighted_choice
@@ -31,9 +33,11 @@ _MOST_POINTS = 1 << 61
 class Quantile:
     """Choose c among the multiples of `step` within `bounds`, with probability ∝ exp(ε·u(c)/2Δ).
 
-    u(D, c) = -|(1-q)·#{x < c} - q·#{x > c}|, Δ = max(q, 1-q) under add/remove, 1 under replace.
+    u(D, c) = -|(1-q)·#{x < c} - q·#{x > c}|, Δ = max(q, 1-q)·max_rows under add/remove, max_rows under
+    replace.
 
-    All points between two neighbouring values score alike, so one gap is chosen by its exact weight and then
+    `max_rows` is how many of the values may be one unit's. All points between two neighbouring values
+    score alike, so one gap is chosen by its exact weight and then
     a point in it: the law over all points, at the price of a sort. Values outside the bounds lie below or
     above all points.
 
@@ -48,6 +52,7 @@ class Quantile:
     quantile: Fraction
     bounds: tuple[Fraction, Fraction]
     step: Fraction
+    max_rows: int
     relation: Relation
 
     def __init__(
@@ -57,6 +62,7 @@ class Quantile:
         quantile: Real = Fraction(1, 2),
         bounds: tuple[Real, Real],
         step: Real | None = None,
+        max_rows: Real = 1,
         relation: Relation = "add/remove",
     ) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
@@ -66,6 +72,7 @@ class Quantile:
         fine = largest_power_of_two((high - low) / _FINENESS)
         grid = choose_step(fine if step is None else step, scale=high - low, sensitivity=high - low)
         object.__setattr__(self, "step", grid)
+        object.__setattr__(self, "max_rows", exact_whole(max_rows, name="max_rows", least=1))
         object.__setattr__(self, "relation", check_relation(relation))
         if not 1 <= self.points <= _MOST_POINTS or max(map(abs, self._ends)) >= _MOST_POINTS:
             raise InvalidParameter(
@@ -94,7 +101,7 @@ class Quantile:
     def _factor(self) -> Fraction:
         below, above = self._weights
         sensitivity = below + above if self.relation != "add/remove" else max(below, above)
-        return self.epsilon / (2 * sensitivity)
+        return self.epsilon / (2 * sensitivity * self.max_rows)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -106,28 +113,45 @@ class Quantile:
         return self._release(values, fresh_source())
 
     def _release(self, values: Any, source: Source) -> int | float:
-        starts, sizes, scores = self._gaps(values)
-        gap = weighted_choice(source, scores, self._factor, sizes)
-        steps = int(starts[gap]) + uniform_below(source, int(sizes[gap]))
+        steps = self._choose(source, *self._gaps(*self._in_steps(values)))
         return int(steps * self.step) if self.step >= 1 else float(steps * self.step)
 
-    def _gaps(self, values: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Runs of points with one score: first point, number of points, score times the denominator of q."""
+    def _release_tally(self, tally: Mapping[int, int], source: Source) -> int:
+        """A point, in steps, from how many values lie on each step: the same law as `release`."""
+        steps = np.array(sorted(tally), dtype=np.int64)
+        counts = np.array([tally[step] for step in steps.tolist()], dtype=np.int64)
+        return self._choose(source, *self._gaps(steps, steps, counts))
+
+    def _choose(
+        self, source: Source, starts: NDArray[np.int64], sizes: NDArray[np.int64], scores: NDArray[Any]
+    ) -> int:
+        gap = weighted_choice(source, scores, self._factor, sizes)
+        return int(starts[gap]) + uniform_below(source, int(sizes[gap]))
+
+    def _gaps(
+        self, floors: NDArray[np.int64], ceilings: NDArray[np.int64], counts: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Runs of points with one score: first point, number of points, score times the denominator of q.
+
+        Values are given by their ⌊x/step⌋ and ⌈x/step⌉, each sorted; with `counts`, each stands so many
+        times.
+        """
         first, last = self._ends
-        floors, ceilings = self._in_steps(values)
-        floors.sort()
-        ceilings.sort()
         cuts = np.concatenate([[first], floors + 1, ceilings, ceilings + 1])
         starts = np.unique(cuts[(cuts >= first) & (cuts <= last)])
         sizes = np.diff(np.append(starts, last + 1))
-        less = np.searchsorted(floors, starts, side="left")  # x < c exactly when ⌊x⌋ < c
-        more = ceilings.size - np.searchsorted(ceilings, starts, side="right")
+        below_or_at = np.arange(floors.size + 1) if counts is None else np.append(0, np.cumsum(counts))
+        total = int(below_or_at[-1])
+        less = below_or_at[np.searchsorted(floors, starts, side="left")]  # x < c exactly when ⌊x⌋ < c
+        more = total - below_or_at[np.searchsorted(ceilings, starts, side="right")]
         below, above = self._weights
-        kind = np.int64 if max(below, above) * (floors.size + 1) < 1 << 62 else object
+        kind = np.int64 if max(below, above) * (total + 1) < 1 << 62 else object
         return starts, sizes, -np.abs(above * less.astype(kind) - below * more.astype(kind))
 
     def _in_steps(self, values: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """⌊x/step⌋ and ⌈x/step⌉ of every value, exactly; beyond the ends it does not matter where."""
+        """⌊x/step⌋ and ⌈x/step⌉ of every value, exactly and sorted; beyond the ends it does not matter
+        where.
+        """
         array = as_numbers(values)
         first, last = self._ends
         exponent = self.step.numerator.bit_length() - self.step.denominator.bit_length()
@@ -136,9 +160,10 @@ class Quantile:
                 scaled = np.ldexp(array, -exponent)
             if (np.ldexp(scaled, exponent) == array).all():  # no bits fell off either end
                 scaled = np.clip(scaled, first - 1, last + 1)
-                return np.floor(scaled).astype(np.int64), np.ceil(scaled).astype(np.int64)
+                return np.sort(np.floor(scaled).astype(np.int64)), np.sort(np.ceil(scaled).astype(np.int64))
         ends = Fraction(first - 1), Fraction(last + 1)
         exact_steps = [min(max(Fraction(value) / self.step, ends[0]), ends[1]) for value in array.tolist()]
+        exact_steps.sort()
         floors = np.array([math.floor(value) for value in exact_steps], dtype=np.int64)
         return floors, np.array([math.ceil(value) for value in exact_steps], dtype=np.int64)
 

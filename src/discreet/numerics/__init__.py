@@ -8,11 +8,12 @@ from discreet.numerics.rational import (
     exact,
     exact_delta,
     exact_epsilon,
+    exact_fraction,
     exact_positive,
     exact_probability,
     exact_whole,
 )
-from discreet.numerics.rounding import largest_power_of_two, round_down, round_up
+from discreet.numerics.rounding import exponent_of_two, largest_power_of_two, round_down, round_up
 from discreet.numerics.search import least_passing
 
 __all__ = [
@@ -27,9 +28,11 @@ __all__ = [
     "exact",
     "exact_delta",
     "exact_epsilon",
+    "exact_fraction",
     "exact_positive",
     "exact_probability",
     "exact_whole",
+    "exponent_of_two",
     "largest_power_of_two",
     "least_passing",
     "round_down",

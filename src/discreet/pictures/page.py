@@ -41,7 +41,7 @@ draw();
 
 def page(title: str, *, light: Json, dark: Json) -> str:
     """The page that draws one figure, in the reader's choice of light or dark."""
-    figures = json.dumps({"light": light, "dark": dark}, ensure_ascii=False)
+    figures = json.dumps({"light": light, "dark": dark})  # ASCII: right in a host page of any encoding
     return _PAGE.format(
         title=escape(title),
         script=drawing_script(),

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from itertools import accumulate
 from typing import TypeAlias
 
+from discreet.curator import Curator
 from discreet.errors import InvalidParameter
 from discreet.numerics import Real, exact
 from discreet.pictures.picture import Picture
@@ -39,6 +41,18 @@ def budget_over_time(entries: Iterable[Entry], *, limit: Real | None = None, uni
             "showlegend": False,
             **({} if limit is None else _limit_line(top, unit)),
         },
+    )
+
+
+def budget(curator: Curator) -> Picture:
+    """What a data set has spent so far, charge by charge, against its budget."""
+    names = {"epsilon": "ε", "rho": "ρ", "mu": "μ²"}
+    limits = dict(curator.policy.budget)
+    name = next(name for name in names if name in limits)
+    limit = limits[name] ** 2 if name == "mu" else limits[name]
+    charges = [record for record in curator.history if record.kind == "charge"]
+    return budget_over_time(
+        [(record.time, Decimal(record.cost or 0)) for record in charges], limit=limit, unit=names[name]
     )
 
 

@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.numerics import exponent_of_two, largest_power_of_two
 from discreet.randomness.envelope import Envelope, Shape
 from discreet.randomness.source import Source, Words
 from discreet.randomness.table import Table
-from discreet.randomness.wedge import Curve, Point
+from discreet.randomness.wedge import Curve, Places, Point
 
 _CHUNK = 1 << 15  # draws at a time: words, codes and results stay in cache
 _CELLS_PER_SCALE: dict[Shape, int] = {"linear": 32, "quadratic": 64}  # at least; less than twice as many
@@ -25,13 +26,13 @@ _NARROW = 1 << 60  # laws whose table stays below this are drawn as int64
 class Cells:
     """A law on the whole numbers with weights exp(-ψ(|k|)), or its continuous twin rounded to them."""
 
-    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], rounded: bool) -> None:
-        width = _log2_floor(scale / _CELLS_PER_SCALE[shape])
-        self._rounded = rounded
-        self._width = width if rounded else max(0, width)  # log2 of a cell's width
+    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], places: Places) -> None:
+        self._rounded = places == "continuous"
+        width = exponent_of_two(largest_power_of_two(scale / _CELLS_PER_SCALE[shape]))
+        self._width = width if self._rounded else max(0, width)  # log2 of a cell's width
         ratio = scale / Fraction(2) ** self._width
-        self._curve = Curve(shape, ratio, self._width, rounded)
-        self._envelope = Envelope(shape, ratio, sides, points=not rounded and self._width == 0)
+        self._curve = Curve(shape, ratio, self._width, places)
+        self._envelope = Envelope(shape, ratio, sides, points=not self._rounded and self._width == 0)
         thresholds = self._envelope.thresholds(64)
         self._boxes = len(thresholds) if self._envelope.points else self._envelope.boxes
         self._cells = self._envelope.all_cells(len(thresholds))
@@ -179,8 +180,3 @@ def _with_strays(out: NDArray[np.int64], strays: dict[int, int]) -> NDArray[Any]
     for position, value in strays.items():
         wide[position] = value
     return wide
-
-
-def _log2_floor(value: Fraction) -> int:
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    return exponent if Fraction(2) ** exponent <= value else exponent - 1

@@ -26,7 +26,7 @@ _CLOSER = _STEPS * (1 - 2.0**-40)  # never rounds a gap up to the next entry
 
 @lru_cache(maxsize=1)
 def _bounds() -> NDArray[np.int64]:
-    """⌈2^62 exp(-k/256)⌉ for k = 0 ... 12800, certified: a unit above the floor of an irrational number."""
+    """Whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ... 12800."""
     precision = _BITS + 64
     ratio = exp_fixed(Fraction(1, _STEPS), precision) + 1  # rounded up, like every product below
     power, bounds = 1 << precision, []
@@ -34,6 +34,12 @@ def _bounds() -> NDArray[np.int64]:
         bounds.append(-(-power >> 64))
         power = (power * ratio >> precision) + 1
     return np.array(bounds, dtype=np.int64)
+
+
+@lru_cache(maxsize=64)
+def _coarser_bounds(shift: int) -> NDArray[np.int64]:
+    """The bounds in units of 2^shift, rounded up."""
+    return (_bounds() - 1 >> shift) + 1
 
 
 def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -44,7 +50,7 @@ def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
     """Cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and exact."""
-    bounds = (_bounds() - 1 >> shift) + 1
+    bounds = _coarser_bounds(shift)
     cumulative = np.empty(gaps.size, dtype=np.int64)
     carried = np.int64(0)
     for start in range(0, gaps.size, _CHUNK):
@@ -55,9 +61,9 @@ def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
     return cumulative
 
 
-def certified_bounds(gaps: Gaps) -> NDArray[np.int64]:
+def certified_bounds(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
     """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
-    return _bounds()[_entries(gaps.floats(slice(None)))]
+    return _bounds()[_entries(gaps)]
 
 
 @overload

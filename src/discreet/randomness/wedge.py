@@ -8,7 +8,7 @@ V · (1 - exp(-g₁)) > 1 - exp(-g), where V is uniform, g = ψ(i + offset) - ψ
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from flint import arb
@@ -18,6 +18,7 @@ from discreet.numerics import Arb, ball, working_precision
 from discreet.randomness.envelope import Part, Shape
 from discreet.randomness.source import Source, Words
 
+Places = Literal["whole", "continuous"]
 F = TypeVar("F", float, NDArray[np.float64])
 
 _MARGIN = 2.0**-38  # relative to g₁; the proved error is below 2^-41
@@ -36,12 +37,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """ψ(y) = y/ρ or y²/2ρ², in cells that are 2^width wide; `rounded` if places in them are continuous."""
+    """ψ(y) = y/ρ or y²/2ρ², in cells that are 2^width wide, with whole or continuous places in them."""
 
     shape: Shape
     ratio: Fraction
     width: int
-    rounded: bool
+    places: Places
 
     @cached_property
     def _rate(self) -> Fraction:
@@ -62,7 +63,7 @@ class Curve:
         """The same for one point."""
         inner = point.cell if point.cell >= 0 else ~point.cell
         offset = (point.place >> (point.bits - 53)) * 2.0**-53
-        if not self.rounded:
+        if self.places == "whole":
             offset = (point.place >> (point.bits - self.width)) / (1 << self.width)
         offset = offset if point.cell >= 0 else 1 - offset
         gap, margin = self._float_gap(float(inner), offset, point.height * 2.0**-64)
@@ -78,7 +79,7 @@ class Curve:
         return height * _fall(far) - _fall(near), _MARGIN * far
 
     def _float_offset(self, cells: NDArray[np.int64], places: Words) -> NDArray[np.float64]:
-        if self.rounded:
+        if self.places == "continuous":
             uniform = places * 2.0**-64
             return np.where(cells < 0, 1 - uniform, uniform)
         whole = (places >> np.uint64(64 - self.width)).astype(np.int64)
@@ -93,7 +94,7 @@ class Curve:
             if gap > 0 or gap < 0:
                 return bool(gap > 0)
             height, known = height << 64 | source.word(), known + 64
-            if self.rounded:
+            if self.places == "continuous":
                 point.place, point.bits = point.place << 64 | source.word(), point.bits + 64
 
     def _gap(self, point: Point, height: Arb) -> Arb:
@@ -103,7 +104,7 @@ class Curve:
         return height * top + (-self._drop(inner, offset)).expm1()
 
     def _offset(self, point: Point) -> Arb:
-        if self.rounded:
+        if self.places == "continuous":
             offset = _uniform(point.place, point.bits)
             return offset if point.cell >= 0 else 1 - offset
         whole, size = point.place >> (point.bits - self.width), 1 << self.width

@@ -13,6 +13,7 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
 
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column
+from discreet.tables.opening import Opening, read_opening
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
 from discreet.tables.read import from_arguments, from_policy, from_toml
 from discreet.tables.types import (
@@ -35,6 +36,7 @@ __all__ = [
     "Budget",
     "Column",
     "EachRow",
+    "Opening",
     "Policy",
     "PublicTable",
     "Relation",
@@ -50,6 +52,7 @@ __all__ = [
     "from_policy",
     "from_toml",
     "read_budget",
+    "read_opening",
     "spell",
     "type_of",
 ]
