@@ -14,6 +14,7 @@ from discreet.auditing.laws import (
     lattice_law,
     response_law,
     sparse_law,
+    staircase_tail,
 )
 from discreet.numerics import ball, working_precision
 
@@ -25,7 +26,11 @@ class Noise:
         self.threshold, self.query, self.answers = Fraction(threshold), Fraction(query), answers
 
 
-@pytest.mark.parametrize("tail", [laplace_tail, gaussian_tail, discrete_gaussian_tail])
+def stairs(spread):
+    return staircase_tail(Fraction(1, 2), stair=4, width=2)
+
+
+@pytest.mark.parametrize("tail", [laplace_tail, gaussian_tail, discrete_gaussian_tail, stairs])
 def test_a_lattice_law_sums_to_one(tail):
     with working_precision(160):
         law = lattice_law(tail(Fraction(7, 3)), step=Fraction(1, 4), spread=Fraction(7, 3), shift=4)
@@ -40,6 +45,15 @@ def test_the_discrete_laplace_law_has_the_stated_probabilities():
     q = exp(-1)
     for k in (-3, 0, 2):
         assert float(law[str(k)]) == pytest.approx((1 - q) / (1 + q) * q ** abs(k))
+
+
+def test_the_staircase_law_has_the_stated_probabilities():
+    with working_precision(160):
+        tail = staircase_tail(Fraction(1), stair=3, width=1)
+        mass = [float(tail(k) - tail(k + 1)) for k in range(-7, 8)]
+    stated = [exp(-(abs(k) // 3) - (abs(k) % 3 >= 1)) for k in range(-7, 8)]
+    for found, wanted in zip(mass, stated, strict=True):
+        assert found / mass[7] == pytest.approx(wanted)
 
 
 def test_randomised_response_has_exactly_its_loss():

@@ -6,11 +6,12 @@ is wrong.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from tests.gallery.noise import discrete_gaussian, gumbel_choice, laplace, rng
+
+import discreet as dp
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,6 @@ def broken(*, fault, claim, neighbours, true=None):
         return target
 
     return hang
-
-
-@dataclass(frozen=True)
-class Approximate:
-    """The claim (epsilon, delta) alone."""
-
-    at: float
-    delta: float
-
-    def epsilon(self, *, delta):
-        return self.at if delta >= Fraction(str(self.delta)) else np.inf
 
 
 def rows(data, n):
@@ -103,7 +93,7 @@ def float_laplace(x, n):
     return x + rng.laplace(0, 1, n)
 
 
-@broken(fault="floating-point Gaussian", claim=Approximate(5, 1e-3), neighbours=(0.0, 1.0), true=np.inf)
+@broken(fault="floating-point Gaussian", claim=dp.ApproxDP(5, 1e-3), neighbours=(0.0, 1.0), true=np.inf)
 def float_gaussian(x, n):
     return x + rng.normal(0, 2, n)
 
@@ -250,7 +240,7 @@ def capped_by_the_truth(x, n):
     return np.minimum(x + laplace(1, n), x + 1)
 
 
-@broken(fault="classic Gaussian calibration at epsilon = 8", claim=Approximate(8, 0.2), neighbours=(0, 1))
+@broken(fault="classic Gaussian calibration at epsilon = 8", claim=dp.ApproxDP(8, 0.2), neighbours=(0, 1))
 def classic_gaussian_at_eight(x, n):
     sigma = np.sqrt(2 * np.log(1.25 / 0.2)) / 8
     return np.round((x + rng.normal(0, sigma, n)) * 1024).astype(int)
@@ -259,7 +249,7 @@ def classic_gaussian_at_eight(x, n):
 # Keys, shapes, order
 @broken(
     fault="the threshold for keys says >= where > was charged",
-    claim=Approximate(1, 0.00494),
+    claim=dp.ApproxDP(1, 0.00494),
     neighbours=(0, 1),
 )
 def threshold_off_by_one(people, n):

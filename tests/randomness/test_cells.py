@@ -10,7 +10,14 @@ from discreet.randomness.cells import Cells
 from discreet.testing import Tape
 
 FULL = 2**64 - 1
-SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 5), Fraction(1000), 10**6 + Fraction(1, 7)]
+SCALES = [
+    Fraction(1, 3),
+    Fraction(1),
+    Fraction(7, 5),
+    Fraction(1000),
+    10**6 + Fraction(1, 7),
+    Fraction(2**70),
+]
 LAWS = [
     ("linear", 1, "whole"),
     ("linear", 2, "whole"),
@@ -33,14 +40,15 @@ def play(cells, draw, words):
     The tape ends with places 0 at full height, which are under every curve.
     """
     first, *rest = words
+    end = [*[0] * (1 + cells._width // 64 if cells._width > 0 else 1), FULL] * 4
     if draw == "one":
-        return cells.one(Tape([first, *rest, *[0, FULL] * 4]))
-    return int(cells.many(Tape([first, 0, *rest, *[0, FULL] * 4]), 1)[0])
+        return cells.one(Tape([first, *rest, *end]))
+    return int(cells.many(Tape([first, *rest, *end] if cells._wide else [first, 0, *rest, *end]), 1)[0])
 
 
-def value(cells, index, place=0):
-    """What the index-th outcome, a box, leads to at this place."""
-    return cells._combine(cells._envelope.outcome(index)[1], place, 64)
+def value(cells, index):
+    """What the index-th outcome, a box, leads to at place 0."""
+    return cells._combine(cells._envelope.outcome(index)[1], 0, 64 + max(0, cells._width))
 
 
 @every_law
@@ -75,10 +83,12 @@ def test_one_and_many_read_the_same_value_from_the_same_word(law, scale):
     thresholds = cells._envelope.thresholds(64)[: cells._boxes]
     gaps = zip([0, *thresholds], thresholds, strict=False)
     words = [(low + high) // 2 for low, high in gaps if high - low > 2][:: len(thresholds) // 50 + 1]
-    singles = [cells.one(Tape([word, 12345 << 40])) for word in words]
+    singles = [cells.one(Tape([word, 12345 << 40, 7])) for word in words]
     places = [12345 << 40] * (len(words) if cells._spreads else 0)
+    if cells._wide:
+        words, places = [word for first in words for word in (first, 12345 << 40, 7)], []
     spare = [0] * (2 * len(words))
-    assert cells.many(Tape([*words, *places, *spare]), len(words)).tolist() == singles
+    assert cells.many(Tape([*words, *places, *spare]), len(singles)).tolist() == singles
 
 
 @every_law
@@ -150,9 +160,9 @@ def test_results_too_large_for_int64_are_exact_ints(law):
 
 
 def test_a_stray_beyond_int64_turns_the_array_into_exact_ints():
-    cells = sampler(LAWS[0], Fraction(2) ** 53)
+    cells = sampler(LAWS[0], Fraction(2**54))
     assert cells.many(Tape([0] * 8), 2).dtype == np.int64
-    depth = 2**10 * 2 // 64  # exp(-y/2^53) reaches 2^63 with probability exp(-1024) = 2^-1477
+    depth = 13  # exp(-y/2^54) reaches 2^63 with probability exp(-512): 739 bits, less than 13 words
     tape = Tape([0, FULL, 0, 0, *[FULL] * (depth - 1), 0, *[0, FULL] * 4])
     many = cells.many(tape, 2)
     assert many.dtype == object
@@ -163,3 +173,10 @@ def test_a_stray_beyond_int64_turns_the_array_into_exact_ints():
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_no_draws_are_an_empty_array(law):
     assert sampler(law, Fraction(10)).many(Tape([]), 0).shape == (0,)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_a_vanishing_scale_is_0_after_any_number_of_ones(law):
+    cells = sampler(law, Fraction(1, 2**40))
+    for draw in ("one", "many"):
+        assert play(cells, draw, [FULL, FULL, FULL, FULL - 2**60]) == 0

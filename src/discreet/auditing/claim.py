@@ -14,6 +14,7 @@ from discreet.numerics import exact, exact_delta, round_up
 SMALL = (0, 1, 100, 10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 2 * 10**7)  # parts per billion
 DELTAS = (*(Fraction(n, 10**9) for n in SMALL), *(Fraction(n, 20) for n in range(1, 20)))
 TRIFLE = 0.05
+NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,7 @@ class Claim:
         loss = getattr(value, "loss", value)
         curve = getattr(loss, "epsilon", None)
         if callable(curve):
-            deltas = sorted({*DELTAS, exact_delta(_own_delta(value))})
-            points = [(float(curve(delta=delta)), delta) for delta in deltas]
-            return cls(str(value), _useful(points))
+            return cls(str(value), _points(curve, exact_delta(_own_delta(value))))
         epsilon = exact(value, name="claim")
         if epsilon < 0:
             raise InvalidParameter(f"claim must be an epsilon >= 0, got {value}.", parameter="claim")
@@ -86,12 +85,15 @@ def _own_delta(value: Any) -> int | float | Fraction | Decimal:
     return 0 if callable(delta) else delta
 
 
-def _useful(points: list[tuple[float, Fraction]]) -> tuple[tuple[float, Fraction], ...]:
-    """Finite points, without those that an earlier one (smaller δ) already implies."""
+def _points(curve: Any, own: Fraction) -> tuple[tuple[float, Fraction], ...]:
+    """Finite points, each with less ε than the one before, until no ε is left to claim."""
     kept: list[tuple[float, Fraction]] = []
-    for epsilon, delta in points:
+    for delta in sorted({*DELTAS, own}):
+        epsilon = float(curve(delta=delta))
         if math.isfinite(epsilon) and (not kept or epsilon < kept[-1][0]):
             kept.append((epsilon, delta))
+        if epsilon < NOTHING:
+            break
     if not kept:
         raise InvalidParameter("claim must promise a finite epsilon at some delta below 1, got none.")
     return tuple(kept)

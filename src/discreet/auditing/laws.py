@@ -51,6 +51,20 @@ def discrete_gaussian_tail(sigma: Fraction) -> Tail:
     return lambda k: sums[min(max(reach - k + 1, 0), len(sums) - 1)]
 
 
+def staircase_tail(epsilon: Fraction, *, stair: int, width: int) -> Tail:
+    """Pr[X ≥ k] for Pr[X = ±(j·stair + i)] ∝ e^(-jε) if i < width, else e^(-(j+1)ε)."""
+    fall = (-ball(epsilon)).exp()
+    whole = (width + fall * (stair - width)) / (1 - fall)  # all stairs on one side, 0 included
+    total = 2 * whole - 1
+
+    def above(k: int) -> Arb:
+        level, place = divmod(k, stair)
+        rest = max(0, width - place) + fall * (stair - max(place, width))
+        return fall**level * (rest + fall * whole) / total
+
+    return lambda k: above(k) if k >= 1 else 1 - above(1 - k)
+
+
 def lattice_law(tail: Tail, *, step: Fraction, spread: Fraction, shift: int) -> Callable[[Any], Law]:
     """Noise on a lattice, in blocks around values from 0 to `shift` steps: a law for each value."""
     reach = ceil(12 * spread) + 2

@@ -24,6 +24,7 @@ MOST_STEPS = 4096  # of a discrete Gaussian's sigma whose weights are summed one
 FINEST_STREAM = 64  # steps in one sensitivity of a sparse vector that is enumerated
 STREAM_LENGTH = 6
 CANDIDATES = 4
+MOST_ENUMERATED = 200  # pairs
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,18 @@ def adapt(mechanism: Any) -> Adapted:
 
 
 def _additive(mechanism: Any) -> Adapted:
-    """Noise on a lattice: n copies of a number are n independent releases."""
+    """Noise on a lattice: where arrays are taken, n copies of a number are n independent releases."""
     pairs = numbers(sensitivity=mechanism.sensitivity)
     whole = mechanism.step >= 1
+    vectorised = type(mechanism).__name__ in (
+        "Laplace",
+        "Gaussian",
+    )  # their price does not depend on the length
 
     def sample(data: Any, n: int) -> Any:
-        if isinstance(data, list):
-            return [mechanism.release(data) for _ in range(n)]
-        return mechanism.release(np.full(n, data, dtype=np.int64 if whole else np.float64))
+        if vectorised and not isinstance(data, list):
+            return mechanism.release(np.full(n, data, dtype=np.int64 if whole else np.float64))
+        return [mechanism.release(data) for _ in range(n)]
 
     return Adapted(sample, pairs, _additive_law(mechanism), tuple(pairs[:1]))
 
@@ -75,6 +80,10 @@ def _additive_law(mechanism: Any) -> Callable[[Any], Law] | None:
         elif kind == "DiscreteGaussian" and mechanism.sigma / step <= MOST_STEPS:
             spread = mechanism.sigma / step
             tail = laws.discrete_gaussian_tail(spread)
+        elif kind == "Staircase":
+            price = mechanism.epsilon / (mechanism.dimension or 1)
+            spread = shift / min(price, Fraction(1))
+            tail = laws.staircase_tail(price, stair=shift, width=mechanism.width)
         else:
             return None
     return laws.lattice_law(tail, step=step, spread=spread, shift=shift)
@@ -153,8 +162,38 @@ def _stream_law(mechanism: Any) -> Callable[[Any], Law] | None:
     )
 
 
+def _keys(mechanism: Any) -> Adapted:
+    """Key selection: the data are how many persons hold one key."""
+    levels = range(mechanism.always + 1)
+    pairs = [(n, n + 1) for n in levels]
+    shown = [pairs[0], pairs[len(pairs) // 2], pairs[-1]]
+
+    def law(persons: Any) -> Law:
+        kept = mechanism.probability(persons)
+        return laws.float_law(lambda _: (kept, 1 - kept))(persons)
+
+    def sample(data: Any, n: int) -> Any:
+        kept = set(mechanism.select(dict.fromkeys(range(n), data)))
+        return np.array([i in kept for i in range(n)])
+
+    return Adapted(sample, shown, law, tuple(pairs[:MOST_ENUMERATED]))
+
+
+def _quantile(mechanism: Any) -> Adapted:
+    """A quantile of bounded values: the data are lists."""
+    low, high = (float(end) for end in mechanism.bounds)
+    middle = (low + high) / 2
+    if mechanism.relation == "add/remove":
+        pairs = [([], [low]), ([middle] * 2, [middle] * 2 + [high]), ([low, high], [low, high, high])]
+    else:
+        pairs = [([low], [high]), ([middle, low], [middle, high])]
+    return Adapted(lambda data, n: [mechanism.release(data) for _ in range(n)], pairs)
+
+
 ADAPTERS: tuple[tuple[tuple[str, ...], Callable[[Any], Adapted]], ...] = (
     (("choose", "scores", "sensitivity"), _selection),
+    (("select", "probability", "always"), _keys),
+    (("release", "quantile", "bounds"), _quantile),
     (("test", "threshold", "noise"), _stream),
     (("release", "values", "truth"), _response),
     (("release", "step", "sensitivity"), _additive),

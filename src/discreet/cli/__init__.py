@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "explain": "discreet.cli.explain:explain",
     "demo": "discreet.cli.demo:demo",
     "audit": "discreet.cli.audit:audit",
+    "local": "discreet.cli.local:app",
     "budget": "discreet.cli.budget:budget",
     "history": "discreet.cli.history:history",
     "ledger": "discreet.cli.ledger:app",
