@@ -1,5 +1,14 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import losses as losses
+from discreet import (
+    accounting as accounting,
+    auditing as auditing,
+    local as local,
+    losses as losses,
+    pictures as pictures,
+)
+from discreet.answers import Answer as Answer, Receipt as Receipt
+from discreet.auditing import AuditReport as AuditReport, audit as audit
+from discreet.curator import Curator as Curator
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -21,7 +30,36 @@ from discreet.losses import (
     PureDP as PureDP,
     RenyiDP as RenyiDP,
 )
+from discreet.mechanisms import (
+    AboveThreshold as AboveThreshold,
+    DiscreteGaussian as DiscreteGaussian,
+    Exponential as Exponential,
+    Gaussian as Gaussian,
+    KeySelection as KeySelection,
+    Laplace as Laplace,
+    NoisyMax as NoisyMax,
+    NumericSparse as NumericSparse,
+    PermuteAndFlip as PermuteAndFlip,
+    Quantile as Quantile,
+    RandomizedResponse as RandomizedResponse,
+    Sparse as Sparse,
+    Staircase as Staircase,
+    TopK as TopK,
+)
+from discreet.mechanisms.price import DeltaWarning as DeltaWarning
+from discreet.mechanisms.statistics import (
+    bounded_sum as bounded_sum,
+    count as count,
+    histogram as histogram,
+    mean as mean,
+    proportion as proportion,
+    quantile as quantile,
+    variance as variance,
+)
 from discreet.numerics import Estimate as Estimate, Interval as Interval
+from discreet.planning import Plan as Plan
+from discreet.queries import column as column
+from discreet.tables import each_row as each_row
 
 __version__: str
 __all__: tuple[str, ...]

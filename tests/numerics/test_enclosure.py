@@ -1,3 +1,5 @@
+import os
+import threading
 from fractions import Fraction
 
 import pytest
@@ -24,3 +26,21 @@ def test_the_process_precision_is_left_alone():
     with working_precision(before + 77):
         assert ctx.prec == before + 77
     assert ctx.prec == before
+
+
+def test_a_fork_waits_for_other_threads_and_can_decide():
+    inside, done = threading.Event(), threading.Event()
+
+    def hold():
+        with working_precision(999):
+            inside.set()
+            done.wait(0.2)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:  # pragma: no cover - another process
+        os._exit(0 if ctx.prec != 999 and certified_floor(lambda: ball(20).exp()) == 485165195 else 1)
+    holder.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,4 +1,5 @@
 import math
+import sys
 from fractions import Fraction
 
 from flint import arb
@@ -35,3 +36,10 @@ def test_huge_numbers_stay_on_their_side():
 def test_the_largest_power_of_two_is_at_most_twice_too_small(limit):
     power = largest_power_of_two(limit)
     assert power <= limit < 2 * power
+
+
+def test_a_ball_far_below_or_above_every_float_is_rounded_at_once():
+    tiny, huge = (-ball(10**15)).exp(), ball(10**15).exp()
+    assert (round_down(tiny), round_up(tiny)) == (0.0, 5e-324)
+    assert (round_down(-tiny), round_up(-tiny)) == (-5e-324, 0.0)
+    assert (round_down(huge), round_up(huge)) == (sys.float_info.max, math.inf)

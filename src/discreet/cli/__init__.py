@@ -8,7 +8,16 @@ from discreet.cli.output import report_error
 from discreet.errors import DiscreetError
 
 # A command = one line here, one file, one test file.
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "ask": "discreet.cli.ask:ask",
+    "explain": "discreet.cli.explain:explain",
+    "demo": "discreet.cli.demo:demo",
+    "audit": "discreet.cli.audit:audit",
+    "local": "discreet.cli.local:app",
+    "budget": "discreet.cli.budget:budget",
+    "history": "discreet.cli.history:history",
+    "ledger": "discreet.cli.ledger:app",
+}
 
 
 def build_app() -> App:

@@ -74,6 +74,11 @@ class Family(ABC):
         known = [pure_rho(top) for top in tops if top is not None]
         return None if len(known) < len(tops) else known[0].max(known[1])
 
+    def rational_rho(self) -> Fraction | None:
+        """ρ of ρ-zCDP, where it is known and rational."""
+        squared = self.mu_squared()
+        return None if squared is None else squared / 2
+
     def mu_squared(self) -> Fraction | None:
         """μ² of Gaussian DP, for families that are Gaussian."""
         return None

@@ -235,6 +235,9 @@ class DiscreteGaussian(Family):
     def witness(self, direction: Direction) -> Pair:
         return DiscreteGaussianPair(self.sigma**2, self.sensitivity)
 
+    def rational_rho(self) -> Fraction | None:
+        return (self.sensitivity / self.sigma) ** 2 / 2
+
     def zcdp_rho(self) -> Arb | None:
         return ball((self.sensitivity / self.sigma) ** 2 / 2)
 

@@ -53,6 +53,9 @@ class Zcdp(Family):
     def rational_failure(self, direction: Direction) -> Fraction | None:
         return self.delta
 
+    def rational_rho(self) -> Fraction | None:
+        return self.rho if self.delta == 0 else None
+
     def for_group(self, size: int) -> Family:
         return Group(self, size) if self.delta else Zcdp(scaled(self.rho, size * size))
 

@@ -1,5 +1,6 @@
 """Numbers that cannot lie: exact rationals, directed rounding, certified enclosures, one monotone search."""
 
+from discreet.numerics.binomial import clopper_pearson
 from discreet.numerics.enclosure import Arb, ball, certified_floor, certified_sign, working_precision
 from discreet.numerics.interval import Estimate, Interval
 from discreet.numerics.rational import (
@@ -7,11 +8,12 @@ from discreet.numerics.rational import (
     exact,
     exact_delta,
     exact_epsilon,
+    exact_fraction,
     exact_positive,
     exact_probability,
     exact_whole,
 )
-from discreet.numerics.rounding import largest_power_of_two, round_down, round_up
+from discreet.numerics.rounding import exponent_of_two, largest_power_of_two, round_down, round_up
 from discreet.numerics.search import least_passing
 
 __all__ = [
@@ -22,12 +24,15 @@ __all__ = [
     "ball",
     "certified_floor",
     "certified_sign",
+    "clopper_pearson",
     "exact",
     "exact_delta",
     "exact_epsilon",
+    "exact_fraction",
     "exact_positive",
     "exact_probability",
     "exact_whole",
+    "exponent_of_two",
     "largest_power_of_two",
     "least_passing",
     "round_down",

@@ -4,6 +4,7 @@ A ball holds the true value whatever the precision; more precision only makes it
 from a ball is a proof, and an undecided one is asked again with twice the bits.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,14 @@ MOST_BITS = (
 )  # a question that this many bits leave open is an equality that the caller should have excluded
 
 _precision_lock = threading.RLock()  # flint's precision is one global of the process
+if hasattr(
+    os, "register_at_fork"
+):  # a child must not inherit the lock, or a precision, in another thread's use
+    os.register_at_fork(
+        before=_precision_lock.acquire,
+        after_in_parent=_precision_lock.release,
+        after_in_child=_precision_lock.release,
+    )
 
 
 @contextmanager

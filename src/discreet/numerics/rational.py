@@ -85,6 +85,14 @@ def exact_probability(value: Real, *, name: str) -> Fraction:
     return fraction
 
 
+def exact_fraction(value: Real, *, name: str) -> Fraction:
+    """An exact number strictly between 0 and 1."""
+    fraction = exact(value, name=name)
+    if not 0 < fraction < 1:
+        raise InvalidParameter(f"{name} must lie between 0 and 1, got {value}.", parameter=name)
+    return fraction
+
+
 def exact_epsilon(value: Real, *, name: str = "epsilon") -> Fraction:
     """A price: 2^-60 <= epsilon <= 10^4.
 

@@ -24,8 +24,10 @@ def round_down(value: Fraction | int | Arb) -> float:
     if not isinstance(value, Fraction | int):
         if not value.is_finite():
             return -math.inf  # an unknown value is bounded by nothing better
-        mantissa, exponent = value.lower().man_exp()
-        value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        mantissa, exponent = (int(part) for part in value.lower().man_exp())
+        # Far outside the range of floats the power itself would not fit in memory: any number there will do.
+        exponent = max(-4096 - mantissa.bit_length(), min(4096, exponent))
+        value = Fraction(mantissa) * Fraction(2) ** exponent
     try:
         nearest = float(value)
     except OverflowError:
@@ -39,6 +41,14 @@ def largest_power_of_two(limit: Fraction) -> Fraction:
     >>> largest_power_of_two(Fraction(10)), largest_power_of_two(Fraction(1, 3))
     (Fraction(8, 1), Fraction(1, 4))
     """
-    exponent = limit.numerator.bit_length() - limit.denominator.bit_length()
-    power = Fraction(2) ** exponent
+    power = Fraction(2) ** exponent_of_two(limit)
     return power if power <= limit else power / 2
+
+
+def exponent_of_two(power: Fraction) -> int:
+    """log2 of a power of two (of another number, one of the two whole numbers around it).
+
+    >>> exponent_of_two(Fraction(8)), exponent_of_two(Fraction(1, 4))
+    (3, -2)
+    """
+    return power.numerator.bit_length() - power.denominator.bit_length()

@@ -1,14 +1,16 @@
 """Secure bits and exact samplers. Every sampler takes its source first; nothing can be seeded."""
 
-from discreet.randomness.coins import bernoulli, bernoulli_exp, uniform_below
+from discreet.randomness.coins import bernoulli, bernoulli_exp, bernoulli_real, uniform_below
 from discreet.randomness.noise import discrete_gaussian, discrete_laplace, geometric, rounded_gaussian
 from discreet.randomness.selection import choice, permute_and_flip
 from discreet.randomness.source import Source, fresh_source
+from discreet.randomness.weighted import weighted_choice
 
 __all__ = [
     "Source",
     "bernoulli",
     "bernoulli_exp",
+    "bernoulli_real",
     "choice",
     "discrete_gaussian",
     "discrete_laplace",
@@ -17,4 +19,5 @@ __all__ = [
     "permute_and_flip",
     "rounded_gaussian",
     "uniform_below",
+    "weighted_choice",
 ]

@@ -10,75 +10,72 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
-from discreet.numerics import Arb, ball, working_precision
-from discreet.randomness.envelope import Envelope, Part, Shape
+from discreet.numerics import exponent_of_two, largest_power_of_two
+from discreet.randomness.envelope import Envelope, Shape
 from discreet.randomness.source import Source, Words
 from discreet.randomness.table import Table
+from discreet.randomness.wedge import Curve, Places, Point
 
-_CHUNK = 1 << 15
-_MARGIN = 2.0**-38
-_CELLS_PER_SCALE: dict[Shape, int] = {"linear": 32, "quadratic": 64}
+_CHUNK = 1 << 15  # draws at a time: words, codes and results stay in cache
+_CELLS_PER_SCALE: dict[Shape, int] = {"linear": 32, "quadratic": 64}  # at least; less than twice as many
 _NARROW = 1 << 60  # laws whose table stays below this are drawn as int64
 
 
 class Cells:
-    """A law on the whole numbers with weights exp(-ψ(|k|/scale)), or its continuous twin rounded to them."""
+    """A law on the whole numbers with weights exp(-ψ(|k|)), or its continuous twin rounded to them."""
 
-    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], rounded: bool) -> None:
-        width = _log2_floor(scale / _CELLS_PER_SCALE[shape])
-        self._rounded = rounded
-        self._width = width if rounded else max(0, width)  # log2 of a cell's width
-        self._shift = max(0, self._width)
+    def __init__(self, shape: Shape, scale: Fraction, *, sides: Literal[1, 2], places: Places) -> None:
+        self._rounded = places == "continuous"
+        width = exponent_of_two(largest_power_of_two(scale / _CELLS_PER_SCALE[shape]))
+        self._width = width if self._rounded else max(0, width)  # log2 of a cell's width
         ratio = scale / Fraction(2) ** self._width
-        self._ratio, self._linear = ratio, shape == "linear"
-        self._curve = float(1 / ratio if self._linear else 1 / (2 * ratio**2))
-        self._envelope = Envelope(shape, ratio, sides, points=not rounded and self._width == 0)
+        self._curve = Curve(shape, ratio, self._width, places)
+        self._envelope = Envelope(shape, ratio, sides, points=not self._rounded and self._width == 0)
         thresholds = self._envelope.thresholds(64)
-        outcomes = [self._envelope.outcome(index)[1] for index in range(len(thresholds))]
-        self._cell = np.array(outcomes, dtype=np.int64)
-        self._boxes = len(outcomes) if self._envelope.points else self._envelope.boxes
-        self.wide = (self._envelope.cells + 1) << self._shift >= _NARROW or self._width < -60
-        codes = [self._value(cell) for cell in outcomes[: self._boxes]]
-        self._table = Table(thresholds, np.array(codes, dtype=np.int16))
+        self._boxes = len(thresholds) if self._envelope.points else self._envelope.boxes
+        self._cells = self._envelope.all_cells(len(thresholds))
+        self._values = self._cells if self._width >= 0 else self._finer_values()
+        self._table = Table(thresholds, self._values[: self._boxes].astype(np.int16))
+        self._wide = (self._envelope.cells + 1) << max(0, self._width) >= _NARROW
+        self._spreads = self._width >= 0 and not self._envelope.points  # a cell holds several whole numbers
 
     def one(self, source: Source) -> int:
         """One draw."""
         while True:
-            index = self._index(source)
-            part, cell = self._envelope.outcome(index)
-            place, bits = self._place(source)
-            if part == "box" or self._keeps(source, part, cell, place, bits):
-                return self._combine(cell, place, bits)
+            value = self._finish(source, source.word())
+            if value is not None:
+                return value
 
     def many(self, source: Source, size: int) -> NDArray[Any]:
-        """Independent draws: int64 if all certainly fit, else exact Python ints."""
-        if self.wide:
+        """Independent draws: int64 if all fit, else exact Python ints."""
+        if self._wide:
             return np.array([self.one(source) for _ in range(size)] or [], dtype=object)
         out = np.empty(size, dtype=np.int64)
-        strays: dict[int, int] = {}  # draws that are too far out for int64
-        for start in range(0, size, _CHUNK):
-            part = out[start : start + _CHUNK]
-            for i, value in self._fill(source, part).items():
-                strays[start + i] = value
-        if strays:
-            out = out.astype(object)
-            for i, value in strays.items():
-                out[i] = value
-        return out
+        above, strays = self._try(source, out)
+        while above.size:
+            again = np.empty(above.size, dtype=np.int64)
+            still, further = self._try(source, again)
+            out[above] = again
+            strays.update((int(above[position]), value) for position, value in further.items())
+            above = above[still]
+        return _with_strays(out, strays) if strays else out
 
-    def _value(self, cell: int) -> int:
-        """What the table stores for a cell: itself, or its whole number where cells are finer than those."""
-        if self._width >= 0:
-            return cell
-        return (cell + (1 << (-self._width - 1))) >> -self._width
-
-    def _index(self, source: Source) -> int:
-        draw = source.word()
+    def _finish(self, source: Source, draw: int) -> int | None:
+        """The whole number that a draw leads to; None if its point lies above the curve."""
         index = self._table.search_one(draw)
-        return self._continue(source, draw) if index is None else index
+        if index is None:
+            index = self._continue(source, draw)
+        part, cell = self._envelope.outcome(index)
+        if part == "box" and not self._spreads:
+            return self._value(cell)
+        place, bits = source.word(), 64
+        while bits <= self._width:
+            place, bits = place << 64 | source.word(), bits + 64
+        if part != "box" and not self._keeps(source, Point(part, cell, place, bits, source.word())):
+            return None
+        return self._combine(cell, place, bits)
 
     def _continue(self, source: Source, draw: int) -> int:
         """The outcome of a draw that equals a threshold: more bits of both until they differ."""
@@ -90,12 +87,18 @@ class Cells:
             if thresholds[index] != draw:
                 return index
 
-    def _place(self, source: Source) -> tuple[int, int]:
-        """A uniform place in the cell: enough bits to name a whole number, at least 64."""
-        place, bits = source.word(), 64
-        while bits <= self._width:
-            place, bits = place << 64 | source.word(), bits + 64
-        return place, bits
+    def _keeps(self, source: Source, point: Point) -> bool:
+        sure = self._curve.decide_one(point) if point.part == "wedge" else 0
+        return sure > 0 if sure else self._curve.settle(source, point)
+
+    def _value(self, cell: int) -> int:
+        """What the table stores for a cell: itself, or its whole number where cells are finer than those."""
+        if self._width >= 0:
+            return cell
+        return (cell + (1 << (-self._width - 1))) >> -self._width
+
+    def _finer_values(self) -> NDArray[np.int64]:
+        return np.array([self._value(cell) for cell in self._cells.tolist()], dtype=np.int64)
 
     def _combine(self, cell: int, place: int, bits: int) -> int:
         if self._width < 0:
@@ -104,21 +107,34 @@ class Cells:
             return (cell << self._width) + (((place >> (bits - self._width - 1)) + 1) >> 1)
         return (cell << self._width) + (place >> (bits - self._width))
 
-    def _fill(self, source: Source, out: NDArray[np.int64]) -> dict[int, int]:
-        size = out.size
-        words = source.words(2 * size if self._shift or (self._width == 0 and self._rounded) else size)
+    def _try(self, source: Source, out: NDArray[np.int64]) -> tuple[NDArray[np.intp], dict[int, int]]:
+        """Draw once for each place of `out`.
+
+        Returned are the positions whose point was above the curve, and values too far out for int64.
+        """
+        slow = [self._fill(source, out, start) for start in range(0, out.size, _CHUNK)]
+        if not slow:
+            return np.empty(0, dtype=np.intp), {}
+        positions, draws, places = (np.concatenate(parts) for parts in zip(*slow, strict=True))
+        return self._look_closer(source, out, positions, draws, places)
+
+    def _fill(
+        self, source: Source, out: NDArray[np.int64], start: int
+    ) -> tuple[NDArray[np.intp], Words, Words]:
+        """Fill a chunk; positions, draws and places are returned where the guide did not answer."""
+        part = out[start : start + _CHUNK]
+        size = part.size
+        words = source.words(2 * size if self._spreads else size)
         draws, places = words[:size], words[size:]
         codes = self._table.guess(draws)
-        out[:] = codes
-        if places.size:
-            self._spread(out, places)
+        part[:] = codes
+        if self._spreads:
+            self._spread(part, places)
         slow = np.flatnonzero(codes == Table.SLOW)
-        if not slow.size:
-            return {}
-        return self._settle(source, out, slow, draws[slow], places[slow] if places.size else None)
+        return slow + start, draws[slow], places[slow] if self._spreads else source.words(slow.size)
 
     def _spread(self, cells: NDArray[np.int64], places: Words) -> None:
-        """Replace cells by whole numbers at uniform places in them."""
+        """Replace cells by the whole numbers at these places in them."""
         cells <<= self._width
         if self._rounded:
             halves = places >> np.uint64(63 - self._width)
@@ -128,67 +144,39 @@ class Cells:
         else:
             cells += (places >> np.uint64(64 - self._width)).view(np.int64)
 
-    def _settle(
-        self,
-        source: Source,
-        out: NDArray[np.int64],
-        where: NDArray[np.intp],
-        draws: Words,
-        places: Words | None,
-    ) -> dict[int, int]:
-        """Look closer at the draws that the guide did not answer."""
+    def _look_closer(
+        self, source: Source, out: NDArray[np.int64], slow: NDArray[np.intp], draws: Words, places: Words
+    ) -> tuple[NDArray[np.intp], dict[int, int]]:
+        found, rare = self._table.search(draws, beyond=2 * self._boxes)
+        values = self._values[found]
+        if self._spreads:
+            self._spread(values, places)
+        out[slow] = values
+        found[rare] = 0  # not in a wedge: settled one by one
+        above = slow[self._above(source, found, places)]
         strays: dict[int, int] = {}
-        for position, draw in zip(where, draws, strict=True):
-            value = self._finish(source, int(draw))
-            out[position] = value
-        return strays
+        for position in rare:
+            value = self._finish(source, int(draws[position]))
+            value = self.one(source) if value is None else value
+            if -(1 << 63) <= value < 1 << 63:
+                out[slow[position]] = value
+            else:
+                strays[int(slow[position])] = value
+        return above, strays
 
-    def _finish(self, source: Source, draw: int) -> int:
-        index = self._table.search_one(draw)
-        if index is None:
-            index = self._continue(source, draw)
-        part, cell = self._envelope.outcome(index)
-        place, bits = self._place(source)
-        if part == "box" or self._keeps(source, part, cell, place, bits):
-            return self._combine(cell, place, bits)
-        return self.one(source)
-
-    def _keeps(self, source: Source, part: Part, cell: int, place: int, bits: int) -> bool:
-        """Whether a point of a wedge or of a whole cell lies under the curve, with certainty."""
-        height, height_bits = source.word(), 64
-        while True:
-            with working_precision(bits + height_bits + 64):
-                gap = self._gap(part, cell, place, bits, _uniform(height, height_bits))
-            if gap > 0 or gap < 0:
-                return bool(gap > 0)
-            height, height_bits = height << 64 | source.word(), height_bits + 64
-            if self._rounded:
-                place, bits = place << 64 | source.word(), bits + 64
-
-    def _gap(self, part: Part, cell: int, place: int, bits: int, height: Arb) -> Arb:
-        """V · (1 - exp(-g₁)) - (1 - exp(-g)): positive under the curve; g₁ = ∞ for a whole cell."""
-        if self._rounded:
-            offset = _uniform(place, bits)
-            offset = offset if cell >= 0 else 1 - offset
-        else:
-            whole = place >> (bits - self._width)
-            offset = ball(Fraction(whole if cell >= 0 else (1 << self._width) - whole, 1 << self._width))
-        top = -(-self._drop(cell, ball(1))).expm1() if part == "wedge" else ball(1)
-        return height * top + (-self._drop(cell, offset)).expm1()
-
-    def _drop(self, cell: int, offset: Arb) -> Arb:
-        """g = ψ(i + offset) - ψ(i)."""
-        if self._linear:
-            return offset / ball(self._ratio)
-        inner = cell if cell >= 0 else ~cell
-        return offset * (2 * inner + offset) / (2 * ball(self._ratio) ** 2)
+    def _above(self, source: Source, found: NDArray[np.intp], places: Words) -> NDArray[np.intp]:
+        """The positions of those outcomes whose point is in a wedge and above the curve."""
+        wedge = np.flatnonzero(found >= self._boxes)
+        cells, places, heights = self._cells[found[wedge]], places[wedge], source.words(wedge.size)
+        sure = self._curve.decide(cells, places, heights)
+        for i in np.flatnonzero(sure == 0):
+            point = Point("wedge", int(cells[i]), int(places[i]), 64, int(heights[i]))
+            sure[i] = 1 if self._curve.settle(source, point) else -1
+        return wedge[sure < 0]
 
 
-def _uniform(prefix: int, bits: int) -> Arb:
-    """All numbers in [0, 1) that begin with these bits, as a ball."""
-    return ball(Fraction(2 * prefix + 1, 2 << bits)) + arb(0, arb(2) ** (-bits - 1))
-
-
-def _log2_floor(value: Fraction) -> int:
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    return exponent if Fraction(2) ** exponent <= value else exponent - 1
+def _with_strays(out: NDArray[np.int64], strays: dict[int, int]) -> NDArray[Any]:
+    wide = out.astype(object)
+    for position, value in strays.items():
+        wide[position] = value
+    return wide

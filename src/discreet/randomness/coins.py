@@ -78,6 +78,17 @@ def bernoulli_exp(source: Source, gamma: Fraction, size: int | None = None) -> i
     return _coins(source, lambda bits: exp_fixed(gamma, bits), size)
 
 
+@overload
+def bernoulli_real(source: Source, floor: Callable[[int], int], size: None = None) -> int: ...
+@overload
+def bernoulli_real(source: Source, floor: Callable[[int], int], size: int) -> NDArray[np.int64]: ...
+def bernoulli_real(
+    source: Source, floor: Callable[[int], int], size: int | None = None
+) -> int | NDArray[np.int64]:
+    """1 with the probability p whose digits the caller certifies: floor(bits) = ⌊p · 2^bits⌋."""
+    return _coins(source, floor, size)
+
+
 def _coins(source: Source, floor: Callable[[int], int], size: int | None) -> int | NDArray[np.int64]:
     """[U < p] for a uniform U whose bits are drawn as needed; floor(bits) = ⌊p · 2^bits⌋."""
     threshold = floor(64)

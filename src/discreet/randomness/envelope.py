@@ -8,14 +8,22 @@ beyond the table form one sequence of outcomes; the table holds ⌊cumulative pr
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from functools import cached_property
+from itertools import takewhile
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.randomness.fixed import exp_fixed
 
 Shape = Literal["linear", "quadratic"]
 Part = Literal["box", "wedge", "cell"]
 
-_GUARD_BITS = 128
+_GUARD_BITS = 96
+_FEW = 64  # heights of a table that is as fast in whole numbers of Python
+_PART = 48  # bits of the second word: 2^15 of them add up within int64
 
 
 @dataclass(frozen=True)
@@ -31,13 +39,12 @@ class Envelope:
     sides: Literal[1, 2]
     points: bool
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Cells on each side with a box and a wedge of their own; beyond lies less than 2^-64 of the law."""
-        depth = 45 * self.ratio if self.shape == "linear" else Fraction(19, 2) * self.ratio
-        return max(1, -(-depth.numerator // depth.denominator))
+        return ceil((45 if self.shape == "linear" else Fraction(19, 2)) * self.ratio)
 
-    @property
+    @cached_property
     def boxes(self) -> int:
         """Outcomes that need no further test come first: this many of them."""
         return self.sides * self.cells
@@ -46,14 +53,19 @@ class Envelope:
         """What the index-th outcome is, and its cell: i >= 0, or ~i for the mirrored one."""
         if self.points or index < self.boxes:
             return "box", self._cell(index)
-        if index < 2 * self.boxes:
-            return "wedge", self._cell(index - self.boxes)
-        return "cell", self._cell(index - self.boxes)
+        return "wedge" if index < 2 * self.boxes else "cell", self._cell(index - self.boxes)
 
     def _cell(self, rank: int) -> int:
         if self.sides == 1:
             return rank
         return ~(rank >> 1) if rank & 1 else rank >> 1
+
+    def all_cells(self, count: int) -> NDArray[np.int64]:
+        """The cells of the first `count` outcomes."""
+        ranks = np.arange(count)
+        if not self.points:
+            ranks[self.boxes :] -= self.boxes
+        return ranks if self.sides == 1 else np.where(ranks & 1, ~(ranks >> 1), ranks >> 1)
 
     def thresholds(self, bits: int) -> list[int]:
         """⌊c · 2^bits⌋ for the cumulative probability c of each outcome, until only 2^-bits is left.
@@ -67,44 +79,63 @@ class Envelope:
 
     def _heights(self, precision: int) -> tuple[list[int], int]:
         """exp(-ψ(i)) in units of 2^-precision, each too low by at most the returned error, down to 0."""
+        heights = [1 << precision]
         if self.shape == "linear":
-            ratio, change = exp_fixed(1 / self.ratio, precision), 1 << precision
+            ratio = exp_fixed(1 / self.ratio, precision)
+            while height := heights[-1] * ratio >> precision:
+                heights.append(height)
         else:
             curvature = 1 / (2 * self.ratio**2)
             ratio, change = exp_fixed(curvature, precision), exp_fixed(2 * curvature, precision)
-        heights = [1 << precision]
-        while height := heights[-1] * ratio >> precision:
-            heights.append(height)
-            ratio = ratio * change >> precision
+            while height := heights[-1] * ratio >> precision:
+                heights.append(height)
+                ratio = ratio * change >> precision
         # Every product of two numbers <= 1 is cut once and inherits the errors of both.
         return heights, 4 * (len(heights) + 1) ** 2
 
-    def _masses(self, heights: list[int]) -> list[int]:
+    def _masses(self, heights: NDArray[Any]) -> NDArray[Any]:
+        """The weight of each outcome."""
+        beyond = np.zeros(max(1, self.cells + 1 - heights.size), dtype=heights.dtype)
+        heights = np.concatenate((heights, beyond))
         if self.points:
-            rows = zip(heights, [*heights[1:], 0], strict=True)
-            return [mass for row in rows for mass in row[: self.sides]]
-        cells = self.cells
-        heights = heights + [0] * (cells + 1 - len(heights))
-        boxes = [height for height in heights[1 : cells + 1] for _ in range(self.sides)]
-        tops = [height for height in heights for _ in range(self.sides)]
-        wedges = [top - box for top, box in zip(tops, boxes, strict=False)]
-        return boxes + wedges + tops[len(boxes) :]
+            return heights if self.sides == 1 else np.column_stack((heights[:-1], heights[1:])).reshape(-1)
+        boxes = heights[1 : self.cells + 1]
+        wedges = heights[: self.cells] - boxes
+        return np.repeat(np.concatenate((boxes, wedges, heights[self.cells :])), self.sides)
+
+    def _total(self, heights: list[int]) -> int:
+        """The weight of all outcomes together."""
+        return self.sides * sum(heights) - (heights[0] if self.points and self.sides == 2 else 0)
 
     def _try_thresholds(self, bits: int, precision: int) -> list[int] | None:
         heights, error = self._heights(precision)
-        masses = self._masses(heights)
+        outcomes = 2 * self.sides * (len(heights) + self.cells + 1)
         # Errors of all outcomes, and of the heights below one unit that were left out: ρ + 1 times the last.
-        slack = 2 * error * (len(masses) + 2 * (int(self.ratio) + 2))
-        total = sum(masses)
-        low, high = total - slack, total + slack
+        slack = 2 * error * (outcomes + 2 * (int(self.ratio) + 2))
+        inverse = (1 << (2 * precision)) // self._total(heights)
+        least = 1 << (precision - bits - 10)  # what lies beyond such a height has less than 2^-bits
+        shares = [height * inverse >> precision for height in takewhile(least.__le__, heights)]
+        margin = 8 * slack + 8
+        if bits == 64 and len(shares) > _FEW:
+            return self._in_machine_words(shares, precision, margin)
+        cumulative, dropped = np.cumsum(self._masses(np.array(shares, dtype=object))), precision - bits
         full = (1 << bits) - 1
-        thresholds, cumulative = [], 0
-        for mass in masses:
-            cumulative += mass
-            threshold = (max(cumulative - slack, 0) << bits) // high
-            if threshold != min(((cumulative + slack) << bits) // low, full):
-                return None
-            thresholds.append(threshold)
-            if threshold == full:
-                return thresholds
-        return None
+        thresholds: list[int] = (cumulative - margin >> dropped).tolist()
+        if thresholds != np.minimum(cumulative + margin >> dropped, full).tolist():
+            return None
+        return thresholds[: thresholds.index(full) + 1]
+
+    def _in_machine_words(self, shares: list[int], precision: int, margin: int) -> list[int] | None:
+        """64-bit thresholds from sums of the first 64 bits and of the next 48, for tables of thousands."""
+        lowest = precision - 64 - _PART
+        words = np.cumsum(self._masses(np.array([share >> (lowest + _PART) for share in shares], np.uint64)))
+        mask = (1 << _PART) - 1
+        parts = np.cumsum(self._masses(np.array([share >> lowest & mask for share in shares], np.int64)))
+        thresholds = words + (parts >> _PART).astype(np.uint64)  # a negative carry wraps to what it means
+        fraction, error = parts & mask, words.size + (margin >> lowest) + 1
+        last = int(np.argmax(thresholds == np.uint64(2**64 - 1)))
+        sure = (fraction > error) & (fraction < mask - error)
+        if last == 0 or not sure[:last].all() or fraction[last] <= error:
+            return None
+        found: list[int] = thresholds[: last + 1].tolist()
+        return found

@@ -1,12 +1,10 @@
 """Certified fixed-point exponentials: whole numbers with a known number of bits below the point."""
 
 from fractions import Fraction
-from functools import lru_cache
 
 from discreet.numerics import ball, certified_floor
 
 
-@lru_cache(maxsize=256)
 def exp_fixed(exponent: Fraction, bits: int, factor: Fraction = Fraction(1)) -> int:
     """⌊factor · exp(-exponent) · 2^bits⌋ for exponent > 0: an irrational number's floor, so always decided.
 

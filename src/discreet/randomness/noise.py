@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from discreet.randomness.cells import Cells
 from discreet.randomness.envelope import Shape
 from discreet.randomness.source import Source
+from discreet.randomness.wedge import Places
 
 
 @lru_cache(maxsize=64)
-def cells(shape: Shape, scale: Fraction, sides: Literal[1, 2], rounded: bool) -> Cells:
+def cells(shape: Shape, scale: Fraction, sides: Literal[1, 2], places: Places) -> Cells:
     """The sampler of a law with its tables; the last 64 are kept."""
-    return Cells(shape, scale, sides=sides, rounded=rounded)
+    return Cells(shape, scale, sides=sides, places=places)
 
 
 def _draw(sampler: Cells, source: Source, size: int | None) -> int | NDArray[Any]:
@@ -27,7 +28,7 @@ def geometric(source: Source, scale: Fraction, size: None = None) -> int: ...
 def geometric(source: Source, scale: Fraction, size: int) -> NDArray[Any]: ...
 def geometric(source: Source, scale: Fraction, size: int | None = None) -> int | NDArray[Any]:
     """k = 0, 1, ... with probability ∝ exp(-k/scale)."""
-    return _draw(cells("linear", scale, 1, False), source, size)
+    return _draw(cells("linear", scale, 1, "whole"), source, size)
 
 
 @overload
@@ -36,7 +37,7 @@ def discrete_laplace(source: Source, scale: Fraction, size: None = None) -> int:
 def discrete_laplace(source: Source, scale: Fraction, size: int) -> NDArray[Any]: ...
 def discrete_laplace(source: Source, scale: Fraction, size: int | None = None) -> int | NDArray[Any]:
     """A whole number k with probability ∝ exp(-|k|/scale)."""
-    return _draw(cells("linear", scale, 2, False), source, size)
+    return _draw(cells("linear", scale, 2, "whole"), source, size)
 
 
 @overload
@@ -45,7 +46,7 @@ def discrete_gaussian(source: Source, sigma: Fraction, size: None = None) -> int
 def discrete_gaussian(source: Source, sigma: Fraction, size: int) -> NDArray[Any]: ...
 def discrete_gaussian(source: Source, sigma: Fraction, size: int | None = None) -> int | NDArray[Any]:
     """A whole number k with probability ∝ exp(-k²/2σ²)."""
-    return _draw(cells("quadratic", sigma, 2, False), source, size)
+    return _draw(cells("quadratic", sigma, 2, "whole"), source, size)
 
 
 @overload
@@ -54,4 +55,4 @@ def rounded_gaussian(source: Source, sigma: Fraction, size: None = None) -> int:
 def rounded_gaussian(source: Source, sigma: Fraction, size: int) -> NDArray[Any]: ...
 def rounded_gaussian(source: Source, sigma: Fraction, size: int | None = None) -> int | NDArray[Any]:
     """⌊Y + 1/2⌋ for the continuous Gaussian Y ~ N(0, σ²)."""
-    return _draw(cells("quadratic", sigma, 2, True), source, size)
+    return _draw(cells("quadratic", sigma, 2, "continuous"), source, size)

@@ -20,12 +20,13 @@ from discreet.randomness.source import Source
 _STEPS = 256  # table entries for each factor e
 _DEEPEST = 50 * _STEPS  # gaps beyond 50 share the last entry
 _BITS = 62
+_CHUNK = 1 << 14  # candidates at a time: they stay in cache
 _CLOSER = _STEPS * (1 - 2.0**-40)  # never rounds a gap up to the next entry
 
 
 @lru_cache(maxsize=1)
 def _bounds() -> NDArray[np.int64]:
-    """⌈2^62 exp(-k/256)⌉ for k = 0 ... 12800, certified: a unit above the floor of an irrational number."""
+    """Whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ... 12800."""
     precision = _BITS + 64
     ratio = exp_fixed(Fraction(1, _STEPS), precision) + 1  # rounded up, like every product below
     power, bounds = 1 << precision, []
@@ -35,9 +36,34 @@ def _bounds() -> NDArray[np.int64]:
     return np.array(bounds, dtype=np.int64)
 
 
-def _entries(gaps: Gaps) -> NDArray[np.int64]:
+@lru_cache(maxsize=64)
+def _coarser_bounds(shift: int) -> NDArray[np.int64]:
+    """The bounds in units of 2^shift, rounded up."""
+    return (_bounds() - 1 >> shift) + 1
+
+
+def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
     """The table entry of each gap: never above the true 256 · gap."""
-    return np.minimum(gaps.values * _CLOSER, _DEEPEST).astype(np.int64)
+    with np.errstate(over="ignore"):
+        return np.minimum(gaps * _CLOSER, _DEEPEST).astype(np.int64)
+
+
+def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
+    """Cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and exact."""
+    bounds = _coarser_bounds(shift)
+    cumulative = np.empty(gaps.size, dtype=np.int64)
+    carried = np.int64(0)
+    for start in range(0, gaps.size, _CHUNK):
+        part = cumulative[start : start + _CHUNK]
+        np.cumsum(bounds.take(_entries(gaps.floats(slice(start, start + _CHUNK)))), out=part)
+        part += carried
+        carried = part[-1]
+    return cumulative
+
+
+def certified_bounds(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
+    """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
+    return _bounds()[_entries(gaps)]
 
 
 @overload
@@ -49,9 +75,8 @@ def choice(
 ) -> int | NDArray[np.int64]:
     """An index i with probability ∝ exp(factor · scores[i]), exactly."""
     gaps = gaps_of(scores, factor)
-    shift = gaps.values.size.bit_length()
-    weights = ((_bounds() - 1 >> shift) + 1)[_entries(gaps)]
-    cumulative = np.cumsum(weights)  # below 2^63: at most n weights of 2^62 / 2^shift each
+    shift = gaps.size.bit_length()
+    cumulative = _accumulate(gaps, shift)
     if size is None:
         return int(_choose(source, gaps, cumulative, _BITS - shift, 1)[0])
     return _choose(source, gaps, cumulative, _BITS - shift, size)
@@ -65,7 +90,7 @@ def _choose(
     heights = source.words(size)
     # exp(-r) >= 1 - r; r exceeds one entry by float error only; rounding up added less than 2 units.
     surely = 1 - (1 / _STEPS + 2.0**-20) - 2 / weights
-    clear = (gaps.values[drawn] < 49) & (heights * 2.0**-64 < surely - 2.0**-40)
+    clear = (gaps.floats(drawn) < 49) & (heights * 2.0**-64 < surely - 2.0**-40)
     for i in np.flatnonzero(~clear):
         gap = gaps.exact(int(drawn[i]))
         if not settle_below_exp(source, int(heights[i]), gap, Fraction(1 << bits, int(weights[i]))):
@@ -79,12 +104,13 @@ def permute_and_flip(source: Source, scores: Scores, factor: Fraction) -> int:
     All coins are thrown at once; the first head in a random order is a uniform choice among the heads.
     """
     gaps = gaps_of(scores, factor)
-    entries = _entries(gaps)
+    entries = _entries(gaps.floats(slice(None)))
     words = source.words(entries.size)
     uniform = words * 2.0**-64
     upper = _bounds()[entries] * 2.0**-_BITS
-    lower = np.where(entries < _DEEPEST, upper * (1 - 1 / _STEPS - 2.0**-20), 0)
-    heads = uniform < lower * (1 - 2.0**-40)
+    # A bound is less than 2 units too high, and the gap less than one entry and a float error beyond its own.
+    lower = np.where(entries < _DEEPEST, (upper - 2.0 ** (1 - _BITS)) * (1 - 1 / _STEPS - 2.0**-20), 0)
+    heads = uniform + 2.0**-62 < lower * (1 - 2.0**-40)
     for i in np.flatnonzero(~heads & (uniform <= upper * (1 + 2.0**-40))):
         heads[i] = settle_below_exp(source, int(words[i]), gaps.exact(int(i)), Fraction(1))
     among = np.flatnonzero(heads)

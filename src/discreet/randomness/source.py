@@ -63,7 +63,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-class _Stream:
+class _Secret:
+    """What holds secret bits is neither shown nor stored nor copied."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a source of randomness cannot be copied or stored")
+
+
+class _Stream(_Secret):
     """The bits of one thread of one process."""
 
     __slots__ = ("_cipher", "_few")
@@ -87,8 +99,8 @@ class _Stream:
         return self._cipher.words(count)
 
 
-class _Cipher:
-    """The key stream of AES-256-CTR under a key that is forgotten at once."""
+class _Cipher(_Secret):
+    """The key stream of AES-256-CTR, under a key that nobody else keeps."""
 
     __slots__ = ("_encryptor",)
 
@@ -107,7 +119,7 @@ class _Cipher:
         return out[:count]
 
 
-class SecureSource:
+class SecureSource(_Secret):
     """A source keyed by the operating system, separately in each process and thread that uses it."""
 
     __slots__ = ("_streams",)
@@ -134,9 +146,3 @@ class SecureSource:
         if stream is None:
             stream = self._streams[owner] = _Stream()
         return stream
-
-    def __repr__(self) -> str:
-        return "SecureSource()"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a source of randomness cannot be copied or stored")

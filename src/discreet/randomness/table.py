@@ -34,12 +34,12 @@ class Table:
 
     def guess(self, draws: Words) -> NDArray[np.int16]:
         """The code of each draw, or SLOW."""
-        return self._guide[draws.view(np.uint16)[3::4]]
+        return self._guide.take((draws >> np.uint64(64 - _GUIDE_BITS)).view(np.int64))
 
-    def search(self, draws: Words) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The outcome of each draw, and the positions of those that are open."""
+    def search(self, draws: Words, *, beyond: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The outcome of each draw, and the positions of those that are open or not before `beyond`."""
         found = np.searchsorted(self._thresholds, draws, side="left")
-        return found, np.flatnonzero(self._thresholds[found] == draws)
+        return found, np.flatnonzero((self._thresholds[found] == draws) | (found >= beyond))
 
     def search_one(self, draw: int) -> int | None:
         """The outcome of a draw, None if it is open."""

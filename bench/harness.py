@@ -1,0 +1,175 @@
+"""What all comparisons share: the rivals' environment, fair timing, and the report.
+
+The rivals live in an environment of their own, .venv-bench, made from requirements/bench.txt. A worker there
+times what it is asked to, so that ours and theirs are measured in turns, within the same seconds; the minima
+are compared.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "bench" / "results"
+HOME = ROOT / ".venv-bench"
+PINS = ROOT / "requirements" / "bench.txt"
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
+ROUNDS = 7
+
+
+def seconds(work: Callable[[], object], *, rounds: int = 1) -> float:
+    """The least time that one call took."""
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+class Rivals:
+    """The rivals' environment and one worker in it, which measures the cases of bench/rivals/*.py."""
+
+    def __init__(self) -> None:
+        self._worker: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> "Rivals":
+        python = _make_environment()
+        self._worker = subprocess.Popen(
+            [python, "-m", "bench.worker"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | ONE_THREAD,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._worker is not None
+        assert self._worker.stdin is not None
+        self._worker.stdin.close()
+        self._worker.wait()
+
+    def _ask(self, **request: object) -> object:
+        assert self._worker is not None
+        assert self._worker.stdin is not None
+        assert self._worker.stdout is not None
+        print(json.dumps(request), file=self._worker.stdin, flush=True)
+        line = self._worker.stdout.readline()
+        if not line:
+            raise RuntimeError("the rivals' worker ended")
+        return json.loads(line)["answer"]
+
+    def time(self, case: str, **parameters: object) -> float:
+        """Seconds that one call of `module:function` took there; setting up is not counted."""
+        answer = self._ask(case=case, parameters=parameters)
+        assert isinstance(answer, float)
+        return answer
+
+    def versions(self) -> dict[str, object]:
+        """What was compared, and on what."""
+        theirs = self._ask(versions=["opendp", "diffprivlib", "numpy"])
+        return {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "ours": {name: version(name) for name in ("discreet", "numpy", "python-flint", "cryptography")},
+            "rivals": theirs,
+        }
+
+
+def _make_environment() -> str:
+    python, stamp = HOME / "bin" / "python", HOME / "made-from"
+    pins = hashlib.sha256(PINS.read_bytes()).hexdigest()
+    if not stamp.exists() or stamp.read_text() != pins:
+        print("== making .venv-bench with the rivals", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(HOME)], check=True)
+        install = [
+            "-m",
+            "pip",
+            "install",
+            "-qq",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "-r",
+            str(PINS),
+        ]
+        subprocess.run([str(python), *install], check=True)
+        stamp.write_text(pins)  # last, so that a half-made environment never counts
+    return str(python)
+
+
+@dataclass
+class Row:
+    """One comparison: our seconds against theirs (or against a limit in seconds, without a rival)."""
+
+    what: str
+    ours: float
+    rival: str = ""
+    theirs: float | None = None
+    limit: float | None = None  # of the ratio ours/theirs; of our seconds, where there is no rival
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.theirs if self.theirs else self.ours
+
+    @property
+    def kept(self) -> bool:
+        return self.limit is None or self.ratio <= self.limit
+
+
+@dataclass
+class Report:
+    """A table of comparisons."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def missed(self) -> list[Row]:
+        return [row for row in self.rows if not row.kept]
+
+    def write(self, path: Path, context: dict[str, object]) -> str:
+        """Write <path>.md and <path>.json; the table is returned."""
+        RESULTS.mkdir(exist_ok=True)
+        table = self.table(context)
+        path.with_suffix(".md").write_text(table, encoding="utf-8")
+        rows = [asdict(row) | {"ratio": row.ratio, "kept": row.kept} for row in self.rows]
+        text = json.dumps({"title": self.title, "context": context, "rows": rows}, indent=1)
+        path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+        return table
+
+    def table(self, context: dict[str, object]) -> str:
+        lines = [f"# {self.title}", "", f"`{json.dumps(context)}`", ""]
+        lines += ["| what | discreet | rival | theirs | ratio | limit |", "|---|--:|---|--:|--:|--:|"]
+        for row in self.rows:
+            theirs, ratio, limit = "", "", "" if row.limit is None else show_time(row.limit)
+            if row.theirs is not None:
+                theirs, ratio = show_time(row.theirs), _show_ratio(row.ratio)
+                limit = "" if row.limit is None else _show_ratio(row.limit)
+            mark = "" if row.kept else " **missed**"
+            lines.append(
+                f"| {row.what} | {show_time(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
+            )
+        return "\n".join(lines) + "\n"
+
+
+def show_time(amount: float) -> str:
+    """Seconds in a readable unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if amount >= size:
+            return f"{amount / size:.3g} {unit}"
+    return f"{amount / 1e-9:.3g} ns"
+
+
+def _show_ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"

@@ -1,0 +1,1 @@
+"""The rivals' side of each comparison; imported only in their environment."""

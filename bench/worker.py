@@ -1,0 +1,37 @@
+"""Runs in the rivals' environment: times the cases of bench/rivals on request, one JSON line for each."""
+
+import importlib
+import json
+import sys
+import time
+import warnings
+from importlib.metadata import version
+
+warnings.simplefilter("ignore")
+_prepared = {}
+
+
+def measure(case, parameters):
+    """A case is a function that sets up and returns the work to time."""
+    key = case, json.dumps(parameters, sort_keys=True)
+    if key not in _prepared:
+        module, name = case.split(":")
+        _prepared[key] = getattr(importlib.import_module(f"bench.rivals.{module}"), name)(**parameters)
+        _prepared[key]()
+    start = time.perf_counter()
+    _prepared[key]()
+    return time.perf_counter() - start
+
+
+def main():
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "versions" in request:
+            answer = {name: version(name) for name in request["versions"]}
+        else:
+            answer = measure(request["case"], request["parameters"])
+        print(json.dumps({"answer": answer}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

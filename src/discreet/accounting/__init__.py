@@ -1,0 +1,31 @@
+"""Accounts for charges chosen as one goes, and odometers; calibration and the composition experiment."""
+
+from discreet.accounting.account import Account, exceeded, read_rule, rule_for
+from discreet.accounting.bounds import Notion, covers
+from discreet.accounting.experiment import Experiment, Round, View
+from discreet.accounting.odometer import Odometer
+from discreet.accounting.rule import Budget, Rule, check_charge, describe, notion_json
+from discreet.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
+
+__all__ = [
+    "NEVER",
+    "WIDTH",
+    "Account",
+    "Budget",
+    "Experiment",
+    "Limit",
+    "Notion",
+    "Odometer",
+    "Round",
+    "Rule",
+    "Total",
+    "View",
+    "check_charge",
+    "covers",
+    "decimal_text",
+    "describe",
+    "exceeded",
+    "notion_json",
+    "read_rule",
+    "rule_for",
+]

@@ -1,0 +1,80 @@
+"""The fully adaptive filter for (epsilon, delta): many small charges cost less than their sum."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from discreet.accounting.basic import Basic
+from discreet.accounting.bounds import Notion, epsilon_at_most
+from discreet.accounting.rule import computed
+from discreet.accounting.units import ONE, Limit, Total, from_units, root_down, units_down, units_up
+from discreet.errors import InvalidParameter
+from discreet.losses import ApproxDP, PrivacyLoss, PureDP
+from discreet.numerics import Arb, ball, certified_floor
+
+
+@dataclass(frozen=True)
+class Advanced(Basic):
+    """Admit while Σ δᵢ <= δ/2, and Σ εᵢ <= ε or √(2·ln(2/δ)·Σ εᵢ²) + ½·Σ εᵢ² <= ε.
+
+    Privacy: the second rule alone is the filter of Whitehouse, Ramdas, Rogers and Wu (2023), with δ' = δ'' =
+    δ/2; that either may admit is proved in docs/theory/accounts.md.
+
+    >>> rule = Advanced(ApproxDP(1, 1e-6))
+    >>> many = Total(*(400 * part for part in rule.cost(PureDP(0.005))))
+    >>> [rule.limit.admits(total) for total in (many, rule.cost(PureDP(1)), rule.cost(PureDP(1.01)))]
+    [True, True, False]
+    """
+
+    name = "advanced"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budget, ApproxDP) or self.budget.delta == 0:
+            raise InvalidParameter("filter='advanced' needs a budget with delta > 0.", parameter="filter")
+
+    @property
+    def slack(self) -> Fraction:
+        """δ': the probability that the sum of squares fails to bound the loss."""
+        assert isinstance(self.budget, ApproxDP)
+        return self.budget.delta / 2
+
+    @cached_property
+    def limit(self) -> Limit:
+        squares = certified_floor(lambda: self._largest_square_sum() * ONE)
+        return Limit(units_down(self.budget.epsilon), squares, units_down(self.slack))
+
+    def _largest_square_sum(self) -> Arb:
+        """V with √(2·ln(1/δ')·V) + V/2 = ε: (√(s² + 2ε) − s)² for s² = 2·ln(1/δ')."""
+        square = -2 * ball(self.slack).log()
+        return ((square + 2 * ball(self.budget.epsilon)).sqrt() - square.sqrt()) ** 2
+
+    def cost_of_promise(self, promise: Notion) -> Total | None:
+        cost = super().cost_of_promise(promise)
+        if cost is None or not isinstance(promise, PureDP | ApproxDP):
+            return None
+        return cost._replace(square=units_up(promise.epsilon**2))
+
+    def cost_of_loss(self, loss: PrivacyLoss) -> Total | None:
+        epsilon = epsilon_at_most(loss)
+        return None if epsilon is None else Total(units_up(epsilon), units_up(epsilon**2))
+
+    def remaining(self, total: Total) -> ApproxDP:
+        by_sum = self.limit.main - total.main
+        by_squares = root_down(max(0, self.limit.square - total.square))
+        delta = from_units(self.limit.delta - total.delta)
+        return computed(
+            ApproxDP, self.budget.relation, epsilon=from_units(max(by_sum, by_squares, 0)), delta=delta
+        )
+
+    def spent(self, total: Total) -> ApproxDP:
+        """(min of both bounds, Σ δᵢ + δ'): what holds for all charges so far, were they to stop here."""
+        square = from_units(total.square)
+
+        def bound() -> Arb:
+            return ONE * ((-2 * ball(self.slack).log() * ball(square)).sqrt() + ball(square) / 2)
+
+        by_squares = 0 if total.square == 0 else certified_floor(bound) + 1
+        delta = from_units(total.delta) + self.slack
+        return computed(
+            ApproxDP, self.budget.relation, epsilon=from_units(min(total.main, by_squares)), delta=delta
+        )

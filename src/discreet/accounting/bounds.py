@@ -1,0 +1,108 @@
+"""What a loss is known to be at most: exact rationals where they are known, safe floats elsewhere.
+
+A float that a loss answers with is never below the truth; here it stands for its binary value, not for the
+decimal it prints, so it stays so.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.losses import GDP, ZCDP, ApproxDP, Family, PrivacyLoss, PureDP, RenyiDP
+from discreet.numerics import ball, round_up, working_precision
+
+Notion: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
+
+BITS = 256
+
+
+def epsilon_at_most(loss: PrivacyLoss) -> Fraction | None:
+    """An upper bound on the pure epsilon of a loss; None where there is none."""
+    exactly = _worst_sum(loss) if _failure_exactly(loss) == 0 else None
+    return _finite(loss.epsilon(delta=0)) if exactly is None else exactly
+
+
+def rho_at_most(loss: PrivacyLoss) -> Fraction | None:
+    """An upper bound on the rho of a loss; None where there is none."""
+    exactly = _sum(loss, lambda family: family.rational_rho())
+    return _finite(loss.rho) if exactly is None else exactly
+
+
+def renyi_at_most(loss: PrivacyLoss, order: Fraction) -> Fraction | None:
+    """An upper bound on the Rényi divergence of a loss at this order; None where there is none."""
+    exactly = _sum(loss, lambda family: family.mu_squared())
+    return _finite(loss.renyi(order)) if exactly is None else order * exactly / 2
+
+
+def mu_squared_at_most(loss: PrivacyLoss) -> Fraction | None:
+    """An upper bound on the squared mu of a loss; None where there is none.
+
+    Gaussians have theirs. Any ε-DP mechanism has μ = 2Φ⁻¹(e^ε/(1+e^ε)): it is post-processing of randomised
+    response (Kairouz, Oh and Viswanath 2015), and that is the sign of a Gaussian at distance μ.
+    """
+    exactly = _sum(loss, lambda family: family.mu_squared())
+    if exactly is not None:
+        return exactly
+    epsilon = epsilon_at_most(loss)
+    if epsilon is None or epsilon == 0:
+        return epsilon
+    with working_precision(BITS):
+        mu = round_up(2 * ball(2).sqrt() * (ball(epsilon) / 2).tanh().erfinv())
+    return None if math.isinf(mu) else Fraction(mu) ** 2
+
+
+def covers(promise: Notion, loss: PrivacyLoss) -> bool:
+    """Whether a loss provably keeps a promise.
+
+    >>> from discreet.losses import laplace
+    >>> [covers(PureDP(0.1), laplace(scale=scale, sensitivity=1)) for scale in (10, 9)]
+    [True, False]
+    """
+    match promise:
+        case PureDP():
+            return _is_at_most(epsilon_at_most(loss), promise.epsilon)
+        case ApproxDP():
+            return (
+                _is_at_most(_worst_sum(loss), promise.epsilon)
+                and _is_at_most(_failure_exactly(loss), promise.delta)
+            ) or Fraction(loss.delta(epsilon=promise.epsilon)) <= promise.delta
+        case ZCDP():
+            return _is_at_most(rho_at_most(loss), promise.rho)
+        case GDP():
+            return _is_at_most(mu_squared_at_most(loss), promise.mu**2)
+        case RenyiDP():
+            return _is_at_most(renyi_at_most(loss, promise.order), promise.epsilon)
+
+
+def _worst_sum(loss: PrivacyLoss) -> Fraction | None:
+    """The sum of the largest finite losses, in the worse direction, where all are rational."""
+    there = _sum(loss, lambda family: family.rational_largest(0))
+    back = _sum(loss, lambda family: family.rational_largest(1))
+    return None if there is None or back is None else max(there, back)
+
+
+def _failure_exactly(loss: PrivacyLoss) -> Fraction | None:
+    """A bound on the probability that some term reveals all, Σ δᵢ, where all are rational."""
+    there = _sum(loss, lambda family: family.rational_failure(0))
+    back = _sum(loss, lambda family: family.rational_failure(1))
+    return None if there is None or back is None else max(there, back)
+
+
+def _sum(loss: PrivacyLoss, part: Callable[[Family], Fraction | None]) -> Fraction | None:
+    """The sum over all terms, each times its count; None where a term has no such part."""
+    total = Fraction(0)
+    for term in loss.terms:
+        value = part(term.family)
+        if value is None:
+            return None
+        total += term.count * value
+    return total
+
+
+def _is_at_most(bound: Fraction | None, limit: Fraction) -> bool:
+    return bound is not None and bound <= limit
+
+
+def _finite(value: float) -> Fraction | None:
+    return Fraction(value) if math.isfinite(value) and value >= 0 else None

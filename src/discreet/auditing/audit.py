@@ -1,0 +1,99 @@
+"""dp.audit: a claim is tested by attacking it."""
+
+import inspect
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from discreet.auditing.blackbox import Attack
+from discreet.auditing.claim import Claim
+from discreet.auditing.exact import verify
+from discreet.auditing.report import AuditReport
+from discreet.auditing.targets import Adapted, adapt
+from discreet.errors import InvalidParameter
+from discreet.numerics import Real, exact_probability, exact_whole
+
+STAGES = (2_000, 20_000, 200_000, 1_000_000)
+
+
+def audit(
+    target: Any,
+    *,
+    claim: Any,
+    neighbours: Iterable[Any] | None = None,
+    confidence: Real = 1 - 1e-6,
+    samples: int | None = None,
+    seconds: float = 60,
+    progress: Callable[[str], None] = lambda message: None,
+) -> AuditReport:
+    """Try to refute a privacy claim.
+
+        violated:  Pr[M(D) ∈ E] > e^ε Pr[M(D') ∈ E] + δ for a shown event E, at a claimed (ε, δ)
+
+    target: a mechanism of discreet, or f(data, n) that returns n independent outputs on data, of any kind,
+    exceptions included. claim: an ε, a notion, or a PrivacyLoss. neighbours: a pair (D, D') or several.
+    samples: outputs of each neighbour; by default 2000 to 10⁶ in turn until refuted or out of `seconds`.
+
+    A mechanism with a finite law is enumerated first, which decides exactly; then it is sampled all the same,
+    because code can differ from its law.
+
+    Accuracy: the lower bound is wrong with probability at most 1 - confidence, whatever the target: events
+    are chosen and counted on separate samples, and the risk is divided among all that were counted.
+
+    >>> audit(lambda data, n: [data] * n, claim=1, neighbours=(0, 1), samples=1000).verdict
+    'violated'
+    """
+    started = time.perf_counter()
+    promise = Claim.read(claim)
+    sure = exact_probability(confidence, name="confidence")
+    if not 0 < sure < 1:
+        raise InvalidParameter(f"confidence must lie in (0, 1), got {confidence}.", parameter="confidence")
+    adapted = read_target(target, neighbours)
+    verified = _verify(adapted, promise)
+    if verified is None or not verified.violated:
+        attack = Attack(adapted.target, promise, adapted.pairs, 1 - sure, progress)
+        stages = STAGES if samples is None else (exact_whole(samples, name="samples", least=100),)
+        ran = attack.run(stages, patience=seconds)
+        sampled = AuditReport.of_trials(attack.trials, promise, confidence=float(sure), samples=ran)
+        verified = sampled if verified is None or sampled.violated else verified.also(sampled)
+    return replace(verified, seconds=time.perf_counter() - started)
+
+
+def _verify(adapted: Adapted, claim: Claim) -> AuditReport | None:
+    """The exact report, where the law is finite for all the pairs."""
+    if adapted.law is None or not adapted.enumerated:
+        return None
+    return AuditReport.of_verification(verify(adapted.law, adapted.enumerated, claim), claim)
+
+
+def read_target(target: Any, neighbours: Iterable[Any] | None) -> Adapted:
+    """A function with its pairs, or a mechanism with its own or the given pairs."""
+    if inspect.isroutine(target) or not hasattr(target, "loss"):
+        if not callable(target):
+            raise InvalidParameter(
+                f"target must be a function f(data, n) or a mechanism, got {type(target).__name__}.",
+                parameter="target",
+            )
+        return Adapted(target, read_pairs(neighbours))
+    adapted = adapt(target)
+    return adapted if neighbours is None else replace(adapted, pairs=read_pairs(neighbours), enumerated=())
+
+
+def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:
+    """One pair (a tuple of two), or an iterable of pairs.
+
+    >>> read_pairs((0, 1)), read_pairs([(0, 1), (1, 2)])
+    ([(0, 1)], [(0, 1), (1, 2)])
+    """
+    if neighbours is None:
+        raise InvalidParameter(
+            "neighbours must be given for a function. Pass a pair (D, D') or pairs from auditing.neighbours.",
+            parameter="neighbours",
+        )
+    if isinstance(neighbours, tuple) and len(neighbours) == 2:
+        return [neighbours]
+    pairs = [pair for pair in neighbours if isinstance(pair, tuple) and len(pair) == 2]
+    if not pairs:
+        raise InvalidParameter("neighbours must be a pair (D, D') or a list of pairs, got none.")
+    return pairs

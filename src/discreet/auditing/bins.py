@@ -1,0 +1,101 @@
+"""A column cut into bins: frequent values by themselves, intervals between the others, one search for all."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.auditing.outcomes import Column
+
+Counts: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.int64]
+
+MOST_ATOMS = 512
+LEAST_OF_AN_ATOM = 3
+TAILS = (1e-4, 3e-4, 1e-3, 3e-3)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Sorted `points`; `single` marks those that are bins of their own; `ordered`: with intervals between.
+
+    In order: the interval below the first point, then for each point itself (if single) and the interval
+    above it. The last bin holds what is not a number, and labels that were not among the points.
+    """
+
+    points: Column
+    single: NDArray[np.bool_]
+    ordered: bool
+
+    def __len__(self) -> int:
+        return len(self.points) + 2 + int(self.single.sum())
+
+    @cached_property
+    def _interval(self) -> Places:
+        """The bin of the interval with i points at or below it."""
+        if not self.ordered:
+            return np.full(len(self.points) + 1, len(self) - 1)
+        return np.arange(len(self.points) + 1) + np.concatenate(([0], np.cumsum(self.single)))
+
+    def place(self, values: Column) -> Places:
+        """The bin of each value."""
+        above = np.searchsorted(self.points, values, side="right")
+        place = self._interval[above]
+        if self.single.any():
+            near = np.maximum(above - 1, 0)
+            hit = (self.points[near] == values) & self.single[near]
+            place = np.where(hit, self._single_bin[near], place)
+        if values.dtype.kind == "f":
+            place[np.isnan(values)] = len(self) - 1
+        return place
+
+    @cached_property
+    def _single_bin(self) -> Places:
+        """The bin of a single point: in order, just before the interval above it."""
+        if self.ordered:
+            return self._interval[1:] - 1
+        return np.cumsum(self.single) - 1
+
+    def count(self, values: Column) -> Counts:
+        """How many values fall in each bin."""
+        return np.bincount(self.place(values), minlength=len(self)).astype(np.float64)
+
+    def ends(self) -> list[tuple[Any, Any]]:
+        """Where each bin begins and ends, in order, without the last; a single value does both at once."""
+        if not self.ordered:
+            return [(point, point) for point in self.points[self.single]]
+        borders = [-np.inf, *self.points.tolist(), np.inf]
+        found = [(borders[0], borders[1])]
+        for i, alone in enumerate(self.single, start=1):
+            if alone:
+                found.append((borders[i], borders[i]))
+            found.append((borders[i], borders[i + 1]))
+        return found
+
+    def coarsen(self, counts: Counts, groups: int) -> Places:
+        """Neighbouring bins joined into about `groups` of equal count: the group of each; the last alone."""
+        middle = np.cumsum(counts[:-1]) - counts[:-1] / 2
+        joined = np.floor(middle / max(float(counts[:-1].sum()), 1.0) * groups).astype(np.int64)
+        return np.append(np.minimum(joined, groups - 1), groups)
+
+
+def partition(values: Column, *, fineness: int) -> Bins:
+    """Bins for pooled training values: frequent single values, quantiles of the rest, finer in the tails."""
+    distinct, counts = np.unique(values[~_missing(values)], return_counts=True)
+    often = np.maximum(LEAST_OF_AN_ATOM, len(values) / 4000)
+    if np.count_nonzero(counts >= often) > MOST_ATOMS:
+        often = np.sort(counts)[-MOST_ATOMS]
+    atoms = distinct[counts >= often][: 2 * MOST_ATOMS]
+    if values.dtype.kind == "u" or not distinct.size:  # labels have no order, hence no intervals
+        return Bins(atoms, np.ones(len(atoms), dtype=np.bool_), ordered=False)
+    heights = np.concatenate((np.linspace(0, 1, fineness + 1), TAILS, 1 - np.array(TAILS)))
+    places = np.clip((np.sort(heights) * counts.sum()).astype(np.int64), 0, counts.sum() - 1)
+    edges = distinct[np.searchsorted(np.cumsum(counts), places, side="right")]
+    points = np.unique(np.concatenate((atoms, edges)))
+    return Bins(points, np.isin(points, atoms), ordered=True)
+
+
+def _missing(values: Column) -> NDArray[np.bool_]:
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=np.bool_)

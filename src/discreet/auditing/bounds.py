@@ -1,0 +1,143 @@
+"""Certified bounds on a probability from a count: Clopper and Pearson's, by Arb instead of by a table.
+
+    p_L = sup{p : Pr[Bin(n, p) ≥ k] ≤ risk},  p_U = inf{p : Pr[Bin(n, p) ≤ k] ≤ risk},  k of n succeeded
+
+Each holds with probability at least 1 - risk whatever the true probability is: no approximation, any n and k.
+"""
+
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TypeVar
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from discreet.numerics import Arb, ball, round_down, round_up, working_precision
+
+BITS = 160
+GRID = 1 << 112  # the bounds are multiples of 1/GRID: short to print, far finer than any sample can tell
+MOST_STEPS = 60
+NEGLIGIBLE_TERM = 2.0**-70
+NEGLIGIBLE_STEP = 2.0**-27  # Newton squares it: what is left is below the precision of a float
+
+
+Shape = TypeVar("Shape", float, NDArray[np.float64])
+
+
+def success_lower(count: int, trials: int, *, risk: Fraction) -> Fraction:
+    """A lower bound on the probability of success, wrong with probability at most `risk`.
+
+    >>> float(success_lower(10, 10, risk=Fraction(1, 1024)))
+    0.5
+    """
+    if count == 0:
+        return Fraction(0)
+    return _largest_argument(count, trials - count + 1, risk)
+
+
+def success_upper(count: int, trials: int, *, risk: Fraction) -> Fraction:
+    """An upper bound on the probability of success, wrong with probability at most `risk`.
+
+    >>> float(success_upper(0, 10, risk=Fraction(1, 1024)))
+    0.5
+    """
+    if count == trials:
+        return Fraction(1)
+    return 1 - _largest_argument(trials - count, count + 1, risk)
+
+
+def epsilon_lower(
+    first: tuple[int, int], second: tuple[int, int], *, delta: Fraction, risk: Fraction
+) -> float:
+    """The ε that an event proves at δ: ln((p_L - δ) / q_U), rounded down; 0 if it proves nothing.
+
+    `first` and `second` are (count, trials) of the event on the two neighbours; half of the risk goes to
+    each.
+    """
+    lower = success_lower(*first, risk=risk / 2) - delta
+    upper = success_upper(*second, risk=risk / 2)
+    return log_ratio_lower(lower, upper)
+
+
+def log_ratio_lower(above: Fraction, below: Fraction) -> float:
+    """ln(above / below) rounded down, for below > 0; 0 where it is negative.
+
+    >>> log_ratio_lower(Fraction(1), Fraction(2)), log_ratio_lower(Fraction(2), Fraction(2))
+    (0.0, 0.0)
+    """
+    if above <= below:
+        return 0.0
+    with working_precision(BITS):
+        return max(0.0, round_down((ball(above) / ball(below)).log()))
+
+
+def log_ratio_upper(above: Fraction, below: Fraction) -> float:
+    """ln(above / below) rounded up, for above, below > 0."""
+    with working_precision(BITS):
+        return round_up((ball(above) / ball(below)).log())
+
+
+def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
+    """The largest y found with I(y) = Pr[Bin(a + b - 1, y) ≥ a] ≤ risk, proved; a, b ≥ 1.
+
+    I is the distribution function of Beta(a, b), and ln I is concave in ln y, because the density of ln Beta
+    is log-concave. So a Newton step from anywhere lands at or below the root, and the later ones climb to it.
+    """
+    with working_precision(BITS):
+        y, target = arb(_first_guess(a, b, risk)), ball(risk).log()
+        for _ in range(MOST_STEPS):
+            mass = _at_least(y, a, b)
+            step = ((target - mass.log()) * mass / (y * _density(y, a, b))).mid()
+            y = (y * step.exp()).mid()
+            if abs(step) < NEGLIGIBLE_STEP * (1 - y):
+                break
+        return _step_down_until_proved(int((y * GRID).floor().unique_fmpz()), a, b, risk)
+
+
+def _step_down_until_proved(grains: int, a: int, b: int, risk: Fraction) -> Fraction:
+    slack = 1
+    while grains > 0 and not _at_least(arb(grains) / GRID, a, b) <= ball(risk):
+        grains -= slack
+        slack *= 4
+    return Fraction(max(grains, 0), GRID)
+
+
+def _at_least(y: Arb, a: int, b: int) -> Arb:
+    """Pr[Bin(n, y) ≥ a] for n = a + b - 1: terms from a on, relative to the first, until they stop mattering.
+
+    The ratio of successive terms falls, so once it is r < 1 what is left is at most term · r/(1 - r).
+    """
+    n, odds = a + b - 1, y / (1 - y)
+    term = total = ratio = arb(1)
+    for j in range(a, n):
+        ratio = odds * (n - j) / (j + 1)
+        term *= ratio
+        total += term
+        if j % 16 == 0 and ratio < 1 and term < NEGLIGIBLE_TERM * total:
+            total += (term * ratio / (1 - ratio)).union(arb(0))
+            break
+    return y * _density(y, a, b) / a * total
+
+
+def _density(y: Arb, a: int, b: int) -> Arb:
+    log_beta = arb(a).lgamma() + arb(b).lgamma() - arb(a + b).lgamma()
+    return ((a - 1) * y.log() + (b - 1) * (1 - y).log() - log_beta).exp()
+
+
+def _first_guess(a: int, b: int, risk: Fraction) -> float:
+    return min(max(wilson(a, a + b - 1, z=-normal_quantile(risk)), 1e-12), 1 - 1e-12)
+
+
+def normal_quantile(risk: Fraction) -> float:
+    """About the z with Pr[N(0, 1) > z] = risk: for guesses and plans only."""
+    return -NormalDist().inv_cdf(min(max(float(risk), 1e-300), 0.5))
+
+
+def wilson(count: Shape, trials: int, *, z: float) -> Shape:
+    """Wilson's approximate bound, upper for z > 0 and lower for z < 0: for guesses and plans only."""
+    share = count / trials
+    centre = share + z * z / (2 * trials)
+    spread = z * (share * (1 - share) / trials + z * z / (4 * trials * trials)) ** 0.5
+    bound: Shape = (centre + spread) / (1 + z * z / trials)
+    return bound

@@ -1,0 +1,146 @@
+"""Likelihood-ratio sets: for each way of looking, the set of values that tells the two neighbours apart best.
+
+By Neyman and Pearson the most telling events are {t : P(t)/Q(t) > c}. The ratio is estimated per bin on one
+part of the training samples, the threshold c is chosen on another; nothing here sees the samples that count.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.auditing.bins import Bins, Counts, Places, partition
+from discreet.auditing.features import Feature
+from discreet.auditing.outcomes import Outcomes
+
+Score: TypeAlias = Callable[[Counts, Counts], Counts]  # counts in both arms -> how much they would prove
+
+FINE, COARSE = 256, 12
+COMPLEXITY = 0.01  # how much stronger an event of many pieces must be to be preferred
+NAMED = 3  # values or intervals that a description spells out
+
+
+@dataclass(frozen=True)
+class Event:
+    """A set of bins of one feature."""
+
+    feature: Feature
+    bins: Bins
+    inside: NDArray[np.bool_]
+    seen: NDArray[np.bool_]  # bins with any training sample: the others are outside, and not worth a word
+    favours: int  # 0: more likely on the first neighbour, 1: on the second
+    promise: float  # what it proved, about, on the training samples
+    words: str = ""
+
+    def count(self, outcomes: Outcomes) -> int:
+        """How many outcomes lie in the event."""
+        return int(np.count_nonzero(self.inside[self.bins.place(self.feature(outcomes))]))
+
+    def to_json(self) -> dict[str, Any]:
+        """The event in words and in numbers: exactly these values and open intervals of the feature."""
+        ends = [ends for ends, inside in zip(self.bins.ends(), self.inside, strict=False) if inside]
+        return {
+            "words": self.words,
+            "feature": self.feature.words,
+            "values": [str(low) for low, high in ends if low == high],
+            "intervals": [[str(low), str(high)] for low, high in ends if low != high],
+            "anything else": bool(self.inside[-1]),
+        }
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training outcomes of both neighbours: the part `shape` orders the bins, `cut` sets the threshold."""
+
+    shape: tuple[Outcomes, Outcomes]
+    cut: tuple[Outcomes, Outcomes]
+
+
+def choose_events(feature: Feature, training: Training, scores: tuple[Score, Score]) -> Iterator[Event]:
+    """The most promising events of a feature, fine and coarse, more likely on the first and on the second."""
+    first, second = (feature(part) for part in training.shape)
+    bins = partition(np.concatenate((first, second)), fineness=FINE)
+    shape = (bins.count(first), bins.count(second))
+    cut = (bins.count(feature(training.cut[0])), bins.count(feature(training.cut[1])))
+    seen = shape[0] + shape[1] + cut[0] + cut[1] > 0
+    groups = [np.arange(len(bins))]
+    if bins.ordered:
+        groups.append(bins.coarsen(shape[0] + shape[1], COARSE))
+    for group in groups:
+        for favours in (0, 1):
+            chosen, proved = _best_set(shape, cut, group, favours, scores[favours])
+            inside = chosen[group] & seen
+            many = group is groups[0] and np.count_nonzero(inside) > NAMED
+            handicap = feature.handicap + (COMPLEXITY if many else 0.0)
+            yield Event(feature, bins, inside, seen, favours, proved - handicap)
+
+
+def _best_set(
+    shape: tuple[Counts, Counts], cut: tuple[Counts, Counts], group: Places, favours: int, score: Score
+) -> tuple[NDArray[np.bool_], float]:
+    """The groups of bins with the largest likelihood ratios, as many of them as promise most."""
+    joined = [np.bincount(group, weights=counts).astype(np.float64) for counts in (*shape, *cut)]
+    ratio = _log_ratio(joined[favours], joined[1 - favours])
+    order = np.argsort(-ratio, kind="stable")
+    proved = score(np.cumsum(joined[2 + favours][order]), np.cumsum(joined[3 - favours][order]))
+    best = int(np.argmax(proved))
+    chosen = np.zeros(len(ratio), dtype=np.bool_)
+    chosen[order[: best + 1]] = True
+    return chosen, float(proved[best])
+
+
+def _log_ratio(first: Counts, second: Counts) -> Counts:
+    """ln(P/Q) per bin, drawn towards 0 where there are few samples."""
+    share = np.log((first + 0.5) / (first.sum() + 1)) - np.log((second + 0.5) / (second.sum() + 1))
+    return np.asarray(share * (1 - np.exp(-(first + second) / 2)))
+
+
+def put_in_words(event: Event, training: Training) -> Event:
+    """The event with its description; labels are spelled out from the training outcomes."""
+    parts = _runs(event) if event.bins.ordered else _labels(event, training)
+    said = parts[:NAMED]
+    if len(parts) > NAMED:
+        said.append(f"{len(parts) - NAMED} more")
+    if event.inside[-1]:
+        said.append("missing" if event.bins.ordered else "something else")
+    return replace(event, words=f"{event.feature.words} is {' or '.join(said) or 'nothing'}")
+
+
+def _labels(event: Event, training: Training) -> list[str]:
+    codes = event.bins.points[event.inside[:-1][: len(event.bins.points)]]
+    shown = [_say(event.feature, code, training) for code in codes[:NAMED]]
+    return [*shown, *(["unnamed"] * (len(codes) - len(shown)))]
+
+
+def _say(feature: Feature, value: Any, training: Training) -> str:
+    if feature.text is None:
+        return f"{value}"
+    for part in training.shape:
+        rows = np.flatnonzero(feature(part) == value)
+        if rows.size:
+            text = feature.text(part, int(rows[0]))
+            return text if len(text) <= 80 else text[:77] + "..."
+    return "unseen"
+
+
+def _runs(event: Event) -> list[str]:
+    """The values and intervals of the event, touching ones joined across bins that were never seen."""
+    runs: list[tuple[float, float]] = []
+    open_run = False
+    for (low, high), inside, seen in zip(event.bins.ends(), event.inside, event.seen, strict=False):
+        if not seen:
+            continue
+        if inside:
+            runs[-1:] = [(runs[-1][0], high)] if open_run else [*runs[-1:], (low, high)]
+        open_run = bool(inside)
+    return [_say_run(low, high) for low, high in runs]
+
+
+def _say_run(low: float, high: float) -> str:
+    if low == high:
+        return f"{low:.10g}"
+    if low == -np.inf:
+        return f"at most {high:.6g}"
+    return f"at least {low:.6g}" if high == np.inf else f"between {low:.6g} and {high:.6g}"

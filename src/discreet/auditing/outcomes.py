@@ -1,0 +1,207 @@
+"""Any outputs as columns: numbers where there are numbers, labels for everything that can only be equal or
+not.
+
+A label is a 64-bit code of a canonical text, the same in every run, so that an event chosen on some samples
+means the same on others. Exceptions are outcomes like any other.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column: TypeAlias = NDArray[Any]
+Codes: TypeAlias = NDArray[np.uint64]
+
+MOST_POSITIONS = 64  # numeric positions followed in one irregular output
+
+
+@dataclass(frozen=True)
+class Label:
+    """A column of codes; `text(i)` says in words what row i holds."""
+
+    codes: Codes
+    text: Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """n outputs: `numbers` by position (float64 or int64, NaN where absent), `labels` by aspect."""
+
+    size: int
+    numbers: Mapping[str, Column]
+    labels: Mapping[str, Label]
+    cache: dict[str, Column] = field(default_factory=dict, repr=False, compare=False)
+
+    def number(self, name: str) -> Column:
+        """The column of a position; NaN throughout where these outputs have no such position."""
+        found = self.numbers.get(name)
+        return np.full(self.size, np.nan) if found is None else found
+
+    def rows(self, start: int, stop: int) -> "Outcomes":
+        """The outputs from `start` to `stop`."""
+        window = slice(start, min(stop, self.size))
+        labels = {name: _window(label, start, window) for name, label in self.labels.items()}
+        numbers = {name: column[window] for name, column in self.numbers.items()}
+        return Outcomes(window.stop - start, numbers, labels)
+
+
+def _window(label: Label, start: int, window: slice) -> Label:
+    return Label(label.codes[window], lambda row: label.text(row + start))
+
+
+def read_outcomes(*samples: Any) -> list[Outcomes]:
+    """The columns of several samples of outputs, read alike: each an array (first axis: outputs) or a list
+    of objects.
+
+    Where all outputs have one shape they are read as arrays, fast; where any differs, all of them object by
+    object: a label must mean the same in every sample.
+
+    >>> [sorted(outcomes.numbers) for outcomes in read_outcomes([(1, "a"), (2, "b")])]
+    [['output[0]', 'the length of output', 'the length of output[1]']]
+    """
+    regular = [_as_regular(outputs) for outputs in samples]
+    found = [pair for pair in regular if pair is not None]
+    if len(found) == len(samples) and len({shape for _, shape in found}) == 1:
+        return [_from_array(array, shape) for array, shape in found]
+    return [_from_objects(list(outputs)) for outputs in samples]
+
+
+def _as_regular(outputs: Any) -> tuple[Column, str] | None:
+    """An array and the shape of one output, if all are numbers of one type, or rows of them."""
+    if isinstance(outputs, np.ndarray):
+        plain = outputs.dtype.kind in "biuf" and len(outputs)
+        return (outputs, shape_of(outputs[0])) if plain else None
+    kinds = set(map(type, outputs))
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    if issubclass(kind, bool | int | float | np.number | np.bool_):
+        array = np.array(outputs)
+        return (array, kind.__name__) if array.dtype.kind in "biuf" else None
+    return _as_rows(outputs) if kind in (tuple, list) else None
+
+
+def _as_rows(outputs: Sequence[Any]) -> tuple[Column, str] | None:
+    if len(set(map(len, outputs))) != 1 or not outputs[0]:
+        return None
+    types = [set(map(type, position)) for position in zip(*outputs, strict=True)]
+    if not all(len(found) == 1 and found <= {bool, int, float} for found in types):
+        return None
+    array = np.array(outputs, dtype=None if len(set.union(*types)) == 1 else np.float64)
+    return (array, shape_of(outputs[0])) if array.dtype.kind in "biuf" else None
+
+
+def _from_array(array: Column, shape: str) -> Outcomes:
+    size = len(array)
+    flat = array.reshape(size, -1)
+    flat = flat.astype(np.float64 if flat.dtype.kind == "f" else np.int64, copy=False)
+    single = array.ndim == 1
+    numbers = {"output" if single else f"output[{i}]": flat[:, i] for i in range(flat.shape[1])}
+    whole = Label(_mix(flat), lambda row: str(array[row].tolist()))
+    return Outcomes(size, numbers, {"the whole output": whole, "the shape": _constant(shape, size)})
+
+
+def _mix(flat: Column) -> Codes:
+    """One code per row: its bits, mixed. Scalars never collide, rows with probability about 2^-64."""
+    bits = np.ascontiguousarray(flat).view(np.uint64)
+    code = np.zeros(len(bits), dtype=np.uint64)
+    for column in bits.T:
+        code = (code ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        code ^= code >> np.uint64(29)
+    return code
+
+
+def code_of(text: str) -> int:
+    """The 64-bit code of a text, the same in every run."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _constant(text: str, size: int) -> Label:
+    return Label(np.full(size, code_of(text), dtype=np.uint64), lambda row: text)
+
+
+def _from_objects(values: Sequence[Any]) -> Outcomes:
+    """Irregular outputs: each distinct one is read once."""
+    texts = [canonical(value) for value in values]
+    first: dict[str, int] = {}
+    which = np.array([first.setdefault(text, len(first)) for text in texts], dtype=np.int64)
+    seen: dict[int, Any] = {}
+    for index, value in zip(which.tolist(), values, strict=True):
+        seen.setdefault(index, value)
+    distinct = list(seen.values())
+    leaves = [dict(_leaves(value, "output")) for value in distinct]
+    names = list(dict.fromkeys(name for found in leaves for name in found))[:MOST_POSITIONS]
+    numbers = {
+        name: np.array([found.get(name, np.nan) for found in leaves], dtype=np.float64)[which]
+        for name in names
+    }
+    aspects = {"the whole output": list(first), "the shape": [shape_of(value) for value in distinct]}
+    aspects["the pattern"] = ["".join(map(_character_class, text)) for text in first]
+    return Outcomes(len(values), numbers, {name: _label(said, which) for name, said in aspects.items()})
+
+
+def _label(said: list[str], which: NDArray[np.int64]) -> Label:
+    codes = np.array([code_of(text) for text in said], dtype=np.uint64)[which]
+    return Label(codes, lambda row: said[which[row]])
+
+
+def _character_class(character: str) -> str:
+    return "9" if character.isdigit() else "a" if character.isalpha() else character
+
+
+def canonical(value: Any) -> str:
+    """A text that is equal for equal outputs: repr, with exceptions and arrays spelled out."""
+    if isinstance(value, BaseException):
+        return f"raises {type(value).__name__}: {value}"
+    if isinstance(value, np.ndarray):
+        return f"array {value.dtype} {value.tolist()!r}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {canonical(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}({', '.join(map(canonical, value))})"
+    return repr(value)
+
+
+def shape_of(value: Any) -> str:
+    """Type and structure, without the values: what may never depend on the data."""
+    if isinstance(value, BaseException):
+        return f"raises {type(value).__name__}"
+    if isinstance(value, np.ndarray):
+        return f"array of {value.dtype}, shape {value.shape}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {shape_of(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}({', '.join(map(shape_of, value))})"
+    return type(value).__name__
+
+
+def _leaves(value: Any, path: str) -> Iterable[tuple[str, float]]:
+    """The numbers inside an output, with the length of every text and collection."""
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        yield path, _as_float(value)
+        return
+    if isinstance(value, str | bytes):
+        yield f"the length of {path}", float(len(value))
+        return
+    if isinstance(value, Mapping):
+        items: Iterable[tuple[Any, Any]] = value.items()
+    elif isinstance(value, list | tuple | np.ndarray):
+        items = enumerate(value)
+    elif isinstance(value, set | frozenset):
+        items = ((item, 1) for item in value)
+    else:
+        return
+    yield f"the length of {path}", float(len(value))
+    for key, item in items:
+        yield from _leaves(item, f"{path}[{key!r}]")
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")

@@ -1,0 +1,200 @@
+"""discreet's own mechanisms as targets: how to sample each, which neighbours to try, its law where finite.
+
+Only public methods are called, so that what is audited is what users get. Adding a kind of mechanism = one
+function and one line in ADAPTERS.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from discreet.auditing import laws
+from discreet.auditing.blackbox import Target
+from discreet.auditing.bounds import BITS
+from discreet.auditing.exact import Law
+from discreet.auditing.neighbours import Pair, numbers, vectors
+from discreet.errors import InvalidParameter
+from discreet.numerics import Arb, ball, working_precision
+
+MOST_STEPS = 4096  # of a discrete Gaussian's sigma whose weights are summed one by one
+FINEST_STREAM = 64  # steps in one sensitivity of a sparse vector that is enumerated
+STREAM_LENGTH = 6
+CANDIDATES = 4
+MOST_ENUMERATED = 200  # pairs
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A mechanism as f(data, n), with pairs to sample, and its law where finite, with pairs to enumerate."""
+
+    target: Target
+    pairs: list[Pair]
+    law: Callable[[Any], Law] | None = None
+    enumerated: tuple[Pair, ...] = ()
+
+
+def adapt(mechanism: Any) -> Adapted:
+    """The adapter that fits what the mechanism can do."""
+    for fits, adapter in ADAPTERS:
+        if all(hasattr(mechanism, name) for name in fits):
+            return adapter(mechanism)
+    raise InvalidParameter(
+        f"target must be a function f(data, n) or a mechanism with a known way to sample it, got "
+        f"{type(mechanism).__name__}. Wrap it: lambda data, n: [mechanism.release(data) for _ in range(n)].",
+        parameter="target",
+    )
+
+
+def _additive(mechanism: Any) -> Adapted:
+    """Noise on a lattice: where arrays are taken, n copies of a number are n independent releases."""
+    pairs = numbers(sensitivity=mechanism.sensitivity)
+    whole = mechanism.step >= 1
+    vectorised = type(mechanism).__name__ in (
+        "Laplace",
+        "Gaussian",
+    )  # their price does not depend on the length
+
+    def sample(data: Any, n: int) -> Any:
+        if vectorised and not isinstance(data, list):
+            return mechanism.release(np.full(n, data, dtype=np.int64 if whole else np.float64))
+        return [mechanism.release(data) for _ in range(n)]
+
+    return Adapted(sample, pairs, _additive_law(mechanism), tuple(pairs[:1]))
+
+
+def _additive_law(mechanism: Any) -> Callable[[Any], Law] | None:
+    step = mechanism.step
+    shift = ceil(mechanism.sensitivity / step)
+    kind = type(mechanism).__name__
+    with working_precision(BITS):
+        if kind == "Laplace":
+            spread = mechanism.scale / step
+            tail = laws.laplace_tail(spread)
+        elif kind == "Gaussian":
+            spread = mechanism.sigma / step
+            tail = laws.gaussian_tail(spread)
+        elif kind == "DiscreteGaussian" and mechanism.sigma / step <= MOST_STEPS:
+            spread = mechanism.sigma / step
+            tail = laws.discrete_gaussian_tail(spread)
+        elif kind == "Staircase":
+            price = mechanism.epsilon / (mechanism.dimension or 1)
+            spread = shift / min(price, Fraction(1))
+            tail = laws.staircase_tail(price, stair=shift, width=mechanism.width)
+        else:
+            return None
+    return laws.lattice_law(tail, step=step, spread=spread, shift=shift)
+
+
+def _response(mechanism: Any) -> Adapted:
+    """Randomised response: each element of a list is one person."""
+    values = list(mechanism.values)
+
+    def truth() -> Arb:
+        if mechanism.epsilon is None:
+            return ball(mechanism.truth)
+        return 1 / (1 + (len(values) - 1) * (-ball(mechanism.epsilon)).exp())
+
+    pairs = [(values[0], values[1])]
+    if len(values) > 2:
+        pairs.append((values[0], values[-1]))
+    law = laws.response_law(values, truth)
+    return Adapted(lambda data, n: mechanism.release([data] * n), pairs, law, tuple(pairs))
+
+
+def _selection(mechanism: Any) -> Adapted:
+    """Selection among candidates: the data are their scores."""
+    size = mechanism.sensitivity
+    monotone = ["up"] if mechanism.scores == "monotone" else []
+    pairs = [
+        ([a * size for a in first], [b * size for b in second])
+        for first, second in vectors(dimension=CANDIDATES, monotone=monotone)
+    ]
+
+    def sample(data: Any, n: int) -> Any:
+        candidates = range(len(data))
+        return [mechanism.choose(candidates, data) for _ in range(n)]
+
+    return Adapted(sample, pairs, _selection_law(mechanism, pairs[0][0]), tuple(pairs))
+
+
+def _selection_law(mechanism: Any, scores: list[Fraction]) -> Callable[[Any], Law] | None:
+    try:
+        mechanism.probabilities(scores)
+    except (AttributeError, InvalidParameter):
+        return None
+    return laws.float_law(mechanism.probabilities)
+
+
+def _stream(mechanism: Any) -> Adapted:
+    """A sparse vector: each run is a new stream of the same parameters; the data are the values asked."""
+    names = ("epsilon", "threshold", "sensitivity", "count", "delta", "split", "step", "relation")
+    accepted = type(mechanism).__init__.__annotations__
+    parameters = {name: getattr(mechanism, name) for name in names if name in accepted}
+    half, size = STREAM_LENGTH // 2, mechanism.sensitivity
+    low, high = mechanism.threshold - size, mechanism.threshold
+    pairs = [
+        ([low] * half + [high] * half, [high] * half + [low] * half),
+        ([low] * STREAM_LENGTH, [high] * STREAM_LENGTH),
+        ([low] * (STREAM_LENGTH - 1) + [high], [high] * (STREAM_LENGTH - 1) + [low]),
+    ]
+
+    def run(data: Any) -> tuple[Any, ...]:
+        stream = type(mechanism)(**parameters)
+        return tuple(stream.test(value) for value in data if not stream.finished)
+
+    return Adapted(lambda data, n: [run(data) for _ in range(n)], pairs, _stream_law(mechanism), tuple(pairs))
+
+
+def _stream_law(mechanism: Any) -> Callable[[Any], Law] | None:
+    moves = ceil(mechanism.sensitivity / mechanism.step)
+    if type(mechanism).__name__ not in ("AboveThreshold", "Sparse") or moves > FINEST_STREAM:
+        return None
+    return laws.sparse_law(
+        threshold=int(mechanism.threshold / mechanism.step + Fraction(1, 2)),
+        moves=moves,
+        noise=mechanism.noise,
+        count=mechanism.count,
+        step=mechanism.step,
+    )
+
+
+def _keys(mechanism: Any) -> Adapted:
+    """Key selection: the data are how many persons hold one key."""
+    levels = range(mechanism.always + 1)
+    pairs = [(n, n + 1) for n in levels]
+    shown = [pairs[0], pairs[len(pairs) // 2], pairs[-1]]
+
+    def law(persons: Any) -> Law:
+        kept = mechanism.probability(persons)
+        return laws.float_law(lambda _: (kept, 1 - kept))(persons)
+
+    def sample(data: Any, n: int) -> Any:
+        kept = set(mechanism.select(dict.fromkeys(range(n), data)))
+        return np.array([i in kept for i in range(n)])
+
+    return Adapted(sample, shown, law, tuple(pairs[:MOST_ENUMERATED]))
+
+
+def _quantile(mechanism: Any) -> Adapted:
+    """A quantile of bounded values: the data are lists."""
+    low, high = (float(end) for end in mechanism.bounds)
+    middle = (low + high) / 2
+    if mechanism.relation == "add/remove":
+        pairs = [([], [low]), ([middle] * 2, [middle] * 2 + [high]), ([low, high], [low, high, high])]
+    else:
+        pairs = [([low], [high]), ([middle, low], [middle, high])]
+    return Adapted(lambda data, n: [mechanism.release(data) for _ in range(n)], pairs)
+
+
+ADAPTERS: tuple[tuple[tuple[str, ...], Callable[[Any], Adapted]], ...] = (
+    (("choose", "scores", "sensitivity"), _selection),
+    (("select", "probability", "always"), _keys),
+    (("release", "quantile", "bounds"), _quantile),
+    (("test", "threshold", "noise"), _stream),
+    (("release", "values", "truth"), _response),
+    (("release", "step", "sensitivity"), _additive),
+)

@@ -1,0 +1,94 @@
+"""discreet ask: a private answer from a table."""
+
+import json as json_module
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from discreet.cli.price import Priced
+from discreet.cli.source import Opened, open_curator
+
+_DEFAULTS = Opened(), Priced()
+
+
+def ask(
+    data: Path,
+    question: str,
+    *,
+    opened: Opened = _DEFAULTS[0],
+    priced: Priced = _DEFAULTS[1],
+    json: Annotated[bool, Parameter(negative="")] = False,
+    csv: Annotated[bool, Parameter(negative="")] = False,
+    save: Path | None = None,
+    plot: Path | None = None,
+) -> None:
+    """Ask a question in SQL and get a private answer, with its error and its price.
+
+    Example: discreet ask accounts.csv "SELECT city, COUNT(DISTINCT person) AS people FROM accounts GROUP
+    BY city"
+    --unit person --epsilon 0.5
+
+    Parameters
+    ----------
+    data
+        A policy (.toml), or a data file (.csv, .tsv, .parquet, .duckdb).
+    question
+        The question, in SQL. The table's name is the file's stem.
+    json
+        Print JSON: rows, intervals and receipt.
+    csv
+        Print CSV, interval ends beside the values.
+    save
+        Write the table, its receipt and a data dictionary into this folder.
+    plot
+        Draw the answer with error bars, into this file.
+    """
+    curator, note = open_curator(data, opened)
+    if note and not (json or csv):
+        print(note, file=sys.stderr)
+    with curator:
+        answer = curator.ask(question, **priced.terms())
+        if save is not None:
+            answer.save(save)
+        if plot is not None:
+            from discreet.pictures import answer as draw
+
+            draw(answer).save(plot)
+        if json:
+            print(json_module.dumps(answer.to_json()))
+        elif csv:
+            print(answer.to_csv(), end="")
+        else:
+            show(answer)
+
+
+def show(answer: Any) -> None:
+    """The answer as a table with ± columns, its price and what is left."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from discreet.answers import show_error, show_value
+
+    noisy = [name for name in answer.columns if any(row[name] is not None for row in answer.intervals)]
+    table = Table(box=SIMPLE_HEAD, header_style="bold")
+    for name in answer.columns:
+        numeric = any(isinstance(row[name], int | float) for row in answer.rows)
+        table.add_column(name, justify="right" if numeric else "left")
+        if name in noisy:
+            table.add_column("±", style="dim")
+    for row, intervals in zip(answer.rows, answer.intervals, strict=True):
+        cells = []
+        for name in answer.columns:
+            interval = intervals[name]
+            cells.append(show_value(row[name], interval))
+            if name in noisy:
+                cells.append("" if interval is None else show_error(interval))
+        table.add_row(*cells)
+    console = Console()
+    console.print(table)
+    spent, left = answer.receipt.in_words("price"), answer.receipt.in_words("remaining")
+    confidence = f"± at {float(answer.plan.confidence):.0%} confidence · " if noisy else ""
+    console.print(f"[dim]{confidence}price {spent} · remaining {left}[/dim]")

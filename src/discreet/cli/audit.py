@@ -1,0 +1,138 @@
+"""discreet audit: attack a claim from the command line."""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from discreet.errors import InvalidParameter
+
+VIOLATED = 1  # the exit code: neither success nor an error of ours
+
+
+def audit(
+    target: str,
+    *parameters: str,
+    claim: float | None = None,
+    delta: float = 0.0,
+    neighbours: str | None = None,
+    confidence: float = 1 - 1e-6,
+    samples: int | None = None,
+    seconds: float = 60,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Try to refute a privacy claim; the exit code is 1 if it is violated.
+
+    Example, a mechanism by name: discreet audit Laplace epsilon=1 sensitivity=1
+
+    Example, a function of yours: discreet audit my_module:my_mechanism --claim 1 --neighbours "[0, 1]"
+
+    Parameters
+    ----------
+    target
+        A mechanism of discreet by name, or a Python function f(data, n) as module:function.
+    parameters
+        The mechanism's parameters, as name=value.
+    claim
+        The epsilon that is claimed. By default the mechanism's own loss.
+    delta
+        The delta that is claimed with it.
+    neighbours
+        A pair of neighbouring data as JSON, [D, D'], or a list of such pairs.
+    confidence
+        How sure a refutation must be.
+    samples
+        Outputs of each neighbour. By default more and more until refuted or out of time.
+    seconds
+        No stage is begun that would last longer.
+    json
+        Print the report as JSON, with the counts it follows from.
+    """
+    import discreet as dp
+
+    found: Any = _function(target) if ":" in target else _mechanism(target, parameters)
+    if claim is None and not hasattr(found, "loss"):
+        raise InvalidParameter("claim must be given for a function. Add --claim.", parameter="claim")
+    promise: Any = found.loss if claim is None else dp.ApproxDP(claim, delta) if delta else claim
+    with _progress(quiet=json) as progress:
+        report = dp.audit(
+            found,
+            claim=promise,
+            neighbours=None if neighbours is None else _read_neighbours(neighbours),
+            confidence=confidence,
+            samples=samples,
+            seconds=seconds,
+            progress=progress,
+        )
+    print(report.to_json() if json else report)
+    sys.exit(VIOLATED if report.violated else 0)
+
+
+def _function(path: str) -> Callable[..., Any]:
+    """The function that module:function names; the current folder counts."""
+    module, _, name = path.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        function = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as missing:
+        raise InvalidParameter(f"target must name a function as module:function, got {path!r}.") from missing
+    if not callable(function):
+        raise InvalidParameter(f"target must name a function, got {path!r}.", parameter="target")
+    called: Callable[..., Any] = function
+    return called
+
+
+def _mechanism(name: str, words: tuple[str, ...]) -> Any:
+    """The mechanism of this name with parameters such as epsilon=1."""
+    from discreet import mechanisms
+
+    kind = {known.lower(): getattr(mechanisms, known) for known in mechanisms.__all__}.get(name.lower())
+    if not isinstance(kind, type):
+        known = ", ".join(sorted(n for n in mechanisms.__all__ if isinstance(getattr(mechanisms, n), type)))
+        raise InvalidParameter(f"target must be one of {known}, or module:function, got {name!r}.")
+    given = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise InvalidParameter(f"a parameter must be written name=value, got {word!r}.")
+        given[key] = _value(value)
+    try:
+        return kind(**given)
+    except TypeError as wrong:
+        raise InvalidParameter(f"{name} cannot be made from these parameters: {wrong}.") from None
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _read_neighbours(text: str) -> Any:
+    """A pair, or a list of pairs, from JSON."""
+    found = _value(text)
+    if not isinstance(found, list) or len(found) < 1:
+        raise InvalidParameter("neighbours must be JSON such as [0, 1] or [[[1], [1, 2]]].")
+    if all(isinstance(pair, list) and len(pair) == 2 for pair in found) and len(found) != 2:
+        return [tuple(pair) for pair in found]
+    if len(found) != 2:
+        raise InvalidParameter("neighbours must be a pair [D, D'] or a list of pairs.")
+    return tuple(found)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is under way, where a person watches."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda message: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("sampling") as status:
+        yield status.update

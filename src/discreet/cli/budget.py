@@ -1,0 +1,83 @@
+"""discreet budget: how the accounts of a ledger stand."""
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from discreet.errors import InvalidParameter
+
+
+def budget(
+    ledger: Path,
+    *,
+    dataset: str | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    plot: Path | None = None,
+) -> None:
+    """Show each account's budget, what was spent since collection, and what remains.
+
+    Example: discreet budget bank.ledger --plot spending.html
+
+    Parameters
+    ----------
+    ledger
+        The ledger's file.
+    dataset
+        Show this data set alone; needed by --plot where the ledger holds several.
+    json
+        Print JSON, with exact numbers.
+    plot
+        Draw the spending over time against the limit, into this file.
+    """
+    from discreet.ledger import LedgerFile
+
+    with LedgerFile(ledger) as opened:
+        chosen = [row for row in opened.balances() if dataset in (None, row.account.partition("/")[0])]
+        name = opened.the_dataset(dataset) if dataset or plot or len(opened.datasets) == 1 else None
+        if plot is not None:
+            _draw(opened, name, plot)
+    if json:
+        whole = next((row.to_json() for row in chosen if row.account == name), {})
+        print(json_module.dumps({"dataset": name, **whole, "accounts": [row.to_json() for row in chosen]}))
+    else:
+        _show(chosen)
+
+
+# What the costs in a history measure, and the budget in that measure.
+_MEASURES: dict[str, Any] = {
+    "PureDP": lambda budget: ("ε", budget.epsilon),
+    "ApproxDP": lambda budget: ("ε", budget.epsilon),
+    "ZCDP": lambda budget: ("ρ", budget.rho),
+    "GDP": lambda budget: ("μ²", budget.mu**2),
+    "RenyiDP": lambda budget: ("ε", budget.epsilon),
+}
+
+
+def _show(balances: list[Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from discreet.accounting import describe
+
+    table = Table("account", "rule", "budget", "spent", "remaining")
+    for balance in balances:
+        parts = (balance.budget, balance.spent, balance.remaining)
+        table.add_row(balance.account, balance.rule, *(describe(part) for part in parts))
+    Console().print(table)
+
+
+def _draw(opened: Any, dataset: str | None, path: Path) -> None:
+    from fractions import Fraction
+
+    from discreet.pictures import budget_over_time
+
+    charges = [
+        (record.time, Fraction(record.cost)) for record in opened.history(dataset) if record.kind == "charge"
+    ]
+    if not charges:
+        raise InvalidParameter(f"data set '{dataset}' must have a charge to be drawn, and it has none.")
+    balance = opened.balance(dataset)
+    unit, limit = _MEASURES[type(balance.budget).__name__](balance.budget)
+    budget_over_time(charges, limit=limit, unit=unit).save(path)

@@ -1,0 +1,161 @@
+"""The naive reference in plain Python: slow, obvious, and the oracle of every other engine."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from discreet.engines.order import order_hash
+from discreet.engines.rows import Row, Rows
+from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
+from discreet.queries import Expression, evaluate
+from discreet.tables import Policy, Schema, Value
+
+Group: TypeAlias = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One row of one unit in one group, reduced to its measures' whole numbers (None: it adds nothing)."""
+
+    unit: Any
+    group: Group
+    numbers: tuple[int | None, ...]
+
+
+class MemoryEngine:
+    """Rows are mappings from column name to value, given by table name."""
+
+    def __init__(self, policy: Policy, tables: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
+        self._policy = policy
+        self._rows = Rows(tables)
+
+    def schema(self) -> Schema:
+        """The policy's own columns: plain Python rows have no other schema."""
+        every = [(each.name, each.columns) for each in self._policy.tables]
+        every += [(each.name, each.columns) for each in self._policy.public]
+        return {name: {column.name: column.type for column in columns} for name, columns in every}
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def run(self, plan: ExactPlan) -> ExactTable:
+        """Read, measure, bound, add up: the five steps of `discreet.planning.exact`."""
+        rows = [_measure(plan, row) for row in self._rows.read(plan.rows)]
+        kept = [row for row in rows if row is not None]
+        if not plan.each_row:
+            kept = _bound_groups(plan, _bound_rows(plan, kept))
+        groups = (
+            plan.labels if plan.labels is not None else tuple(sorted({row.group for row in kept}, key=_rank))
+        )
+        by_group = defaultdict(list)
+        for row in kept:
+            by_group[row.group].append(row)
+        if plan.tally is not None:
+            tallies = tuple(Counter(row.numbers[0] for row in by_group[group]) for group in groups)
+            return ExactTable(groups, tuple(() for _ in groups), tallies)  # type: ignore[arg-type]
+        return ExactTable(groups, tuple(_add_up(plan, by_group[group]) for group in groups))
+
+
+def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:
+    """Keys in ascending order, missing ones last."""
+    return tuple((value is None, 0 if value is None else value) for value in group)
+
+
+def _measure(plan: ExactPlan, row: Row) -> Kept | None:
+    """Steps 1 and 2: None if the row has no unit, no group, or nothing to tally."""
+    if row.unit is None:
+        return None
+    group = tuple(_plain_zero(evaluate(key.expression, row.value)) for key in plan.keys)
+    if plan.labels is not None and group not in plan.labels:
+        return None
+    if plan.tally is not None:
+        number = _tally_number(plan.tally, row)
+        return None if number is None else Kept(row.unit, group, (number,))
+    return Kept(row.unit, group, tuple(_number(measure, row) for measure in plan.measures))
+
+
+def _plain_zero(value: Value) -> Value:
+    return value + 0.0 if isinstance(value, float) else value
+
+
+def _holds(condition: Expression | None, row: Row) -> bool:
+    return condition is None or evaluate(condition, row.value) is True
+
+
+def _number(measure: RowCount | UnitCount | Sum, row: Row) -> int | None:
+    if not _holds(measure.condition, row):
+        return None if isinstance(measure, Sum) else 0
+    if isinstance(measure, UnitCount) or measure.argument is None:
+        return 1
+    value = evaluate(measure.argument, row.value)
+    if isinstance(measure, RowCount):
+        return int(value is not None)
+    steps = measure.lattice.place(value)
+    return None if steps is None else (steps - measure.centre) ** measure.power
+
+
+def _tally_number(tally: Tally, row: Row) -> int | None:
+    if not _holds(tally.condition, row):
+        return None
+    value = evaluate(tally.argument, row.value)
+    if tally.lattice is not None:
+        return tally.lattice.place(value)
+    assert tally.labels is not None
+    return tally.labels.index(value) if value in tally.labels else None
+
+
+def codes(plan: ExactPlan, numbers: Iterable[int | None]) -> list[int]:
+    """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
+    lowest = [_lowest(measure) for measure in plan.measures] or [0]
+    return [0 if number is None else number - low + 1 for number, low in zip(numbers, lowest, strict=True)]
+
+
+def _lowest(measure: RowCount | UnitCount | Sum) -> int:
+    if not isinstance(measure, Sum) or measure.power == 2:
+        return 0
+    return measure.lattice.lowest - measure.centre
+
+
+def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
+    """Step 3: the first `max_rows` rows of each unit in each group."""
+
+    def rank(row: Kept) -> tuple[int, list[int]]:
+        own = codes(plan, row.numbers)
+        return order_hash(plan.salt, [row.unit, *own]), own
+
+    cells = defaultdict(list)
+    for row in rows:
+        cells[row.unit, row.group].append(row)
+    return [row for cell in cells.values() for row in sorted(cell, key=rank)[: plan.max_rows]]
+
+
+def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
+    """Step 4: the first `max_groups` groups of each unit."""
+    positions = {group: index for index, group in enumerate(plan.labels or ())}
+
+    def rank(unit: Any, group: Group) -> tuple[int, Any]:
+        if plan.labels is not None:
+            return order_hash(plan.salt, [unit, positions[group]]), positions[group]
+        return order_hash(plan.salt, [unit, *group]), _rank(group)
+
+    mine = defaultdict(set)
+    for row in rows:
+        mine[row.unit].add(row.group)
+    chosen = {
+        unit: set(sorted(groups, key=lambda group, unit=unit: rank(unit, group))[: plan.max_groups])  # type: ignore[misc]
+        for unit, groups in mine.items()
+    }
+    return [row for row in rows if row.group in chosen[row.unit]]
+
+
+def _add_up(plan: ExactPlan, rows: list[Kept]) -> tuple[int, ...]:
+    """Step 5 for one group."""
+    totals = []
+    for index, measure in enumerate(plan.measures):
+        numbers = [(row.unit, row.numbers[index]) for row in rows]
+        if isinstance(measure, UnitCount):
+            totals.append(len({unit for unit, number in numbers if number}))
+        else:
+            totals.append(sum(number for _, number in numbers if number is not None))
+    return tuple(totals)

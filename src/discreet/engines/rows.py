@@ -1,0 +1,182 @@
+"""Relations in plain Python, row by row: the reference for reading, filtering and joining."""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from discreet.engines.order import order_hash
+from discreet.planning import Lattice
+from discreet.queries import (
+    Aggregate,
+    Expression,
+    Filtered,
+    Joined,
+    Name,
+    PerUnit,
+    Project,
+    Range,
+    Relation,
+    Scan,
+    Slot,
+    Stacked,
+    evaluate,
+)
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, Value
+
+Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: whose it is, and its values by (table alias, column)."""
+
+    unit: Any
+    values: Mapping[tuple[str, str], Value]
+
+    def value(self, name: Expression) -> Value:
+        """The value of a qualified name."""
+        assert isinstance(name, Name)
+        assert name.table is not None
+        return self.values[name.table, name.name]
+
+
+def normalise(value: Any, kind: Type) -> Value:
+    """A value as its column's type, or None: NaN, and what the type cannot hold, are missing values."""
+    if value is None or value != value:  # noqa: PLR0124  # NaN alone differs from itself
+        return None
+    if kind == "number":
+        return float(value)
+    if kind == "integer":
+        return int(value) if SMALLEST_INTEGER <= value <= LARGEST_INTEGER else None
+    if kind == "timestamp" and not isinstance(value, datetime.datetime):
+        return None
+    return value  # type: ignore[no-any-return]
+
+
+class Rows:
+    """Reads relations from tables in memory."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = {name.lower(): rows for name, rows in tables.items()}
+
+    def read(self, relation: Relation) -> list[Row]:
+        """All rows of a relation, in any order."""
+        if isinstance(relation, Scan):
+            return list(self._scan(relation))
+        if isinstance(relation, Filtered):
+            rows = self.read(relation.source)
+            return [row for row in rows if evaluate(relation.condition, row.value) is True]
+        if isinstance(relation, Project):
+            return list(self._project(relation))
+        if isinstance(relation, Joined):
+            return list(self._join(relation))
+        if isinstance(relation, Stacked):
+            return [
+                _rename(row, member, relation) for member in relation.members for row in self.read(member)
+            ]
+        return list(self._per_unit(relation))
+
+    def _scan(self, scan: Scan) -> Iterator[Row]:
+        types = {field.name: field.type for field in scan.fields}
+        for index, record in enumerate(self._tables[scan.table.lower()]):
+            found = {name.lower(): value for name, value in record.items()}
+            values = {
+                (scan.alias, name): normalise(found.get(name.lower()), kind) for name, kind in types.items()
+            }
+            unit: Value = index if scan.each_row else None
+            if scan.unit is not None:
+                unit = next(value for (_, name), value in values.items() if name.lower() == scan.unit.lower())
+            yield Row(unit, values)
+
+    def _project(self, relation: Project) -> Iterator[Row]:
+        for row in self.read(relation.source):
+            values = {
+                (relation.alias, name): evaluate(expression, row.value)
+                for name, expression in relation.outputs
+            }
+            yield Row(row.unit, values)
+
+    def _join(self, relation: Joined) -> Iterator[Row]:
+        left, right = self.read(relation.left), self.read(relation.right)
+        if relation.cap is not None:
+            left, right = cap_rows(left, relation.cap), cap_rows(right, relation.cap)
+        index = defaultdict(list)
+        for row in right:
+            index[tuple(row.value(other) for _, other in relation.on)].append(row)
+        for row in left:
+            key = tuple(row.value(one) for one, _ in relation.on)
+            matches = [] if None in key else index.get(key, [])
+            for match in matches:
+                unit = row.unit if relation.unit_from == "left" else match.unit
+                yield Row(unit, {**row.values, **match.values})
+            if not matches and relation.kind == "left":
+                missing = {(field.table, field.name): None for field in relation.right.fields}
+                yield Row(row.unit, {**row.values, **missing})
+
+    def _per_unit(self, relation: PerUnit) -> Iterator[Row]:
+        mine = defaultdict(list)
+        for row in self.read(relation.source):
+            if row.unit is not None:
+                mine[row.unit].append(row)
+        for unit, rows in mine.items():
+            slots = [
+                unit,
+                *(_total(*each, rows) for each in zip(relation.aggregates, relation.ranges, strict=True)),
+            ]
+
+            def lookup(slot: Expression, slots: list[Value] = slots) -> Value:
+                assert isinstance(slot, Slot)
+                return slots[slot.index]
+
+            if relation.condition is None or evaluate(relation.condition, lookup) is True:
+                values = {(relation.alias, name): evaluate(each, lookup) for name, each in relation.outputs}
+                yield Row(unit, values)
+
+
+def _rename(row: Row, member: Project, stacked: Stacked) -> Row:
+    pairs = zip(member.fields, stacked.fields, strict=True)
+    values = {(new.table, new.name): row.values[old.table, old.name] for old, new in pairs}
+    return Row(row.unit, values)
+
+
+def cap_rows(rows: list[Row], cap: int) -> list[Row]:
+    """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
+
+    def rank(row: Row) -> tuple[int, list[tuple[bool, Any]]]:
+        values = [row.values[name] for name in sorted(row.values)]
+        plain = [(value is None, 0 if value is None else value) for value in values]
+        return order_hash(0, [row.unit, *values]), plain
+
+    mine = defaultdict(list)
+    for row in rows:
+        if row.unit is not None:
+            mine[row.unit].append(row)
+    return [row for unit_rows in mine.values() for row in sorted(unit_rows, key=rank)[:cap]]
+
+
+def _total(aggregate: Aggregate, bounds: Range | None, rows: list[Row]) -> Value:
+    """An aggregate of one unit's rows."""
+    condition, argument = aggregate.condition, aggregate.argument
+    chosen = [row for row in rows if condition is None or evaluate(condition, row.value) is True]
+    if argument is None:
+        return len(chosen)
+    found = [value for value in (evaluate(argument, row.value) for row in chosen) if value is not None]
+    if aggregate.function == "count":
+        return len(found)
+    if not found:
+        return None
+    if aggregate.function in ("minimum", "maximum"):
+        return min(found) if aggregate.function == "minimum" else max(found)
+    if argument.type == "integer":
+        total = sum(found)  # type: ignore[arg-type]
+        fits = SMALLEST_INTEGER <= total <= LARGEST_INTEGER
+        if aggregate.function == "sum":
+            return total if fits else None
+        return float(total) / float(len(found))
+    assert bounds is not None
+    lattice = Lattice.over(bounds, "number")
+    steps = sum(step for step in map(lattice.place, found) if step is not None)
+    number = float(steps) * float(lattice.step)
+    return number if aggregate.function == "sum" else number / float(len(found))

@@ -1,0 +1,111 @@
+"""Small words for building SQL trees: columns, casts, literals. Nothing here takes text from a question.
+
+SQL is only ever built as sqlglot trees: names are ours (c0, c1, unit, ...), values are literals.
+"""
+
+import datetime
+
+from sqlglot import exp
+
+from discreet.tables import Type, Value
+
+SQL_TYPES: dict[Type, str] = {
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "text": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+}
+
+
+def column(name: str, table: str | None = None) -> exp.Expression:
+    """A column by one of our own names."""
+    return exp.column(exp.to_identifier(name, quoted=True), table=table)
+
+
+def named(node: exp.Expression, name: str) -> exp.Expression:
+    """node AS name, one of our own."""
+    return exp.Alias(this=node, alias=exp.to_identifier(name, quoted=True))
+
+
+def cast(node: exp.Expression, kind: str) -> exp.Expression:
+    """CAST(node AS kind)."""
+    return exp.Cast(this=node, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def try_cast(node: exp.Expression, kind: str) -> exp.Expression:
+    """CAST that gives NULL where it cannot."""
+    return exp.TryCast(this=node, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def call(name: str, *arguments: exp.Expression) -> exp.Expression:
+    """name(arguments), printed as it stands."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def text(value: str) -> exp.Expression:
+    """A text literal."""
+    return exp.Literal.string(value)
+
+
+def whole(value: int, kind: str = "BIGINT") -> exp.Expression:
+    """A whole number of a stated width: bare literals have 32 bits and would overflow."""
+    return cast(exp.Literal.string(str(value)), kind)
+
+
+def real(value: float) -> exp.Expression:
+    """A double, read back from its shortest text, which is exact."""
+    return cast(exp.Literal.string(repr(value)), "DOUBLE")
+
+
+def literal(value: Value, kind: Type | None) -> exp.Expression:
+    """A value of the data's types."""
+    if value is None:
+        return cast(exp.null(), SQL_TYPES[kind or "text"])
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, int):
+        return whole(value)
+    if isinstance(value, float):
+        return real(value)
+    if isinstance(value, datetime.date):
+        shown = value.isoformat(sep=" ") if isinstance(value, datetime.datetime) else value.isoformat()
+        return cast(exp.Literal.string(shown), SQL_TYPES[kind or "date"])
+    return exp.Literal.string(value)
+
+
+def binary(kind: type[exp.Binary], left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    """(left op right), in parentheses."""
+    return exp.paren(kind(this=left, expression=right), copy=False)
+
+
+def when(
+    *branches: tuple[exp.Expression, exp.Expression], otherwise: exp.Expression | None = None
+) -> exp.Expression:
+    """CASE WHEN ... THEN ... ELSE ... END."""
+    ifs = [exp.If(this=test, true=value) for test, value in branches]
+    return exp.Case(ifs=ifs, default=otherwise)
+
+
+def is_null(node: exp.Expression) -> exp.Expression:
+    """(node IS NULL)."""
+    return exp.paren(exp.Is(this=node, expression=exp.null()), copy=False)
+
+
+def is_known(node: exp.Expression) -> exp.Expression:
+    """(NOT node IS NULL)."""
+    return exp.Not(this=is_null(node))
+
+
+def every(conditions: list[exp.Expression]) -> exp.Expression:
+    """All of the conditions."""
+    joined = conditions[0]
+    for each in conditions[1:]:
+        joined = binary(exp.And, joined, each)
+    return joined
+
+
+def between(node: exp.Expression, low: exp.Expression, high: exp.Expression) -> exp.Expression:
+    """low <= node AND node <= high."""
+    return every([binary(exp.GTE, node, low), binary(exp.LTE, node.copy(), high)])

@@ -1,0 +1,373 @@
+"""An exact plan as one SQL statement: the five steps of `discreet.planning.exact`, each a common table
+expression.
+
+    base    the rows: unit, keys k0.., measures m0.. rows    unit, group number, measures: public labels by
+    position, found keys numbered in their order pairs   for each unit and group: how many rows, and the
+    sums; units over `max_rows` from their first rows only limit   for each unit in more than `max_groups`
+    groups: the place of its last kept group kept    what is added up
+
+A group's place is 32 bits of hash, then 32 bits of its number: no two groups of a unit tie, so `place <=
+limit` keeps exactly `max_groups` of them. Units within the limits are never sorted. Rows of a unit over
+`max_rows` are numbered in the order of (hash, values); rows that tie there are equal in all that is added
+up.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.engines.sql import (
+    binary,
+    call,
+    cast,
+    column,
+    every,
+    is_known,
+    is_null,
+    literal,
+    named,
+    real,
+    when,
+    whole,
+)
+from discreet.engines.sql_expressions import Columns, build
+from discreet.engines.sql_order import Typed, hash_of
+from discreet.engines.sql_relations import UNIT, Relations, place, row_number
+from discreet.planning import ExactMeasure, ExactPlan, RowCount, Sum, Tally, UnitCount
+from discreet.queries import Domain, Key
+from discreet.tables import Type, type_of
+
+MOST_IN_HEAP = 1000  # above, DuckDB's min(x, n) is no better than numbering
+PLAIN = (RowCount(), UnitCount())  # the same for every row
+GROUP, COUNT, FOUND, PLACE, LAST = "g", "n", "f", "place", "last"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Builds the statement of one plan.
+
+    Its rows: the group's number (and its keys, if found), then the totals; or, for a tally, the group's
+    number (and keys), the value, and how many rows have it.
+    """
+
+    plan: ExactPlan
+    relations: Relations
+
+    def build(self) -> exp.Select:
+        """The whole statement."""
+        steps: list[tuple[str, exp.Expression, bool]] = [("base", self._base(), False)]
+        if self.plan.labels is None:
+            steps.append(("found", self._found(), True))
+        steps.append(("rows", self._rows(), False))
+        last = "rows"
+        if not self.plan.each_row:
+            steps += self._tallied() if self.plan.tally is not None else self._paired()
+            last = "kept"
+        select = self._add_up(last)
+        for name, query, materialized in steps:
+            select.with_(name, as_=query, materialized=materialized, copy=False)
+        return select
+
+    @property
+    def _numbers(self) -> list[str]:
+        return ["m0"] if self.plan.tally is not None else [f"m{i}" for i in range(len(self.plan.measures))]
+
+    @property
+    def _row_numbers(self) -> list[str]:
+        """The measures that differ from row to row; counts of all rows or units are known without looking."""
+        if self.plan.tally is not None:
+            return ["m0"]
+        return [f"m{i}" for i, measure in enumerate(self.plan.measures) if measure not in PLAIN]
+
+    @property
+    def _limits_groups(self) -> bool:
+        labels = self.plan.labels
+        return bool(self.plan.keys) and (labels is None or len(labels) > self.plan.max_groups)
+
+    def _base(self) -> exp.Select:
+        source = self.relations.select(self.plan.rows)
+        columns = source.columns("s")
+        select = exp.Select().from_(source.source("s"), copy=False).select(column(UNIT, "s"), copy=False)
+        for index, key in enumerate(self.plan.keys):
+            select.select(named(_key(key, columns), f"k{index}"), copy=False)
+        select.where(is_known(column(UNIT, "s")), copy=False)
+        if self.plan.tally is not None:
+            value = _tallied(self.plan.tally, columns)
+            select.select(named(value, "m0"), copy=False).where(is_known(value.copy()), copy=False)
+        for index, measure in enumerate(self.plan.measures):
+            if measure not in PLAIN:
+                select.select(named(_measured(measure, columns), f"m{index}"), copy=False)
+        return select
+
+    def _found(self) -> exp.Select:
+        keys = [column(f"k{index}") for index in range(len(self.plan.keys))]
+        distinct = exp.Select().from_("base").select(*keys).distinct(copy=False)
+        number = binary(exp.Sub, row_number([], [key.copy() for key in keys]), whole(1))
+        select = exp.Select().from_(distinct.subquery("d", copy=False), copy=False).select(*keys)
+        return select.select(named(number, GROUP), copy=False)
+
+    def _rows(self) -> exp.Select:
+        select = exp.Select().from_("base")
+        numbers = [column(name, "base") for name in self._row_numbers]
+        if self.plan.labels is None:
+            select.select(column(UNIT, "base"), column(GROUP, "found"), *numbers, copy=False)
+            select.select(named(self._hash_found(), FOUND), copy=False)
+            return self._join_found(select, "base")
+        group: exp.Expression = whole(0)
+        for index, key in enumerate(self.plan.keys):
+            assert key.domain is not None
+            position = _position(select, index, key.domain)
+            group = binary(exp.Add, binary(exp.Mul, group, whole(len(key.domain))), position)
+        return select.select(column(UNIT, "base"), named(group, GROUP), *numbers, copy=False)
+
+    def _join_found(self, select: exp.Select, table: str) -> exp.Select:
+        same = [
+            exp.NullSafeEQ(this=column(f"k{index}", table), expression=column(f"k{index}", "found"))
+            for index in range(len(self.plan.keys))
+        ]
+        return select.join(
+            "found", on=every([exp.paren(each) for each in same]) if same else exp.true(), copy=False
+        )
+
+    def _hash_found(self) -> exp.Expression:
+        keys: list[Typed] = [
+            (column(f"k{index}", "base"), key.expression.type) for index, key in enumerate(self.plan.keys)
+        ]
+        return self._hash([(column(UNIT, "base"), None), *keys])
+
+    def _hash(self, values: list[Typed]) -> exp.Expression:
+        return hash_of(self.relations.hashing, self.plan.salt, values)
+
+    def _place(self, table: str) -> exp.Expression:
+        """Hash above, number below: a place of its own for each group of a unit."""
+        group = column(GROUP, table)
+        hashed = column(FOUND, table)
+        if self.plan.labels is not None:
+            hashed = self._hash([(column(UNIT, table), None), (group, None)])
+        high = binary(exp.Mul, hashed, whole(2**32, "UBIGINT"))
+        return binary(exp.Add, high, cast(group.copy(), "UBIGINT"))
+
+    # Counts and sums: one row for each unit and group.
+
+    def _paired(self) -> list[tuple[str, exp.Expression, bool]]:
+        cell = [column(UNIT), column(GROUP)]
+        pairs = exp.Select().from_("rows").select(*cell, *self._partial_sums()).group_by(*cell)
+        pairs.select(named(exp.Count(this=exp.Star()), COUNT), copy=False)
+        if not self._row_numbers:
+            return [("pairs", pairs, self._limits_groups), *self._keep("pairs", self._capped_counts())]
+        within = exp.Select().from_("pairs").select(*self._pair_columns())
+        within.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
+        over = exp.Select().from_("pairs").select(*cell)
+        over.where(binary(exp.GT, column(COUNT), whole(self.plan.max_rows)), copy=False)
+        chosen = self._first_rows().subquery("r", copy=False)
+        first = exp.Select().from_(chosen, copy=False).select(*cell, *self._partial_sums()).group_by(*cell)
+        again = exp.Select().from_("first").select(*self._pair_columns())
+        bounded = exp.Union(this=within, expression=again, distinct=False)
+        return [
+            ("pairs", pairs, True),
+            ("over", over, False),
+            ("first", first, True),
+            ("bounded", bounded, False),
+            *self._keep("bounded", self._pair_columns()),
+        ]
+
+    @property
+    def _pair_names(self) -> list[str]:
+        return [UNIT, GROUP, *self._numbers, *([FOUND] if self.plan.labels is None else [])]
+
+    def _pair_columns(self) -> list[exp.Expression]:
+        return [column(name) for name in self._pair_names]
+
+    def _partial_sums(self) -> list[exp.Expression]:
+        sums = []
+        for name, measure in zip(self._numbers, self.plan.measures, strict=True):
+            sums.append(named(_partial(measure, name), name))
+        if self.plan.labels is None:
+            sums.append(named(call("min", column(FOUND)), FOUND))
+        return sums
+
+    def _capped_counts(self) -> list[exp.Expression]:
+        """Where all rows count the same, the first `max_rows` of them need not be looked for."""
+        most = whole(self.plan.max_rows)
+        counts = [
+            named(call("least", cast(column(name), "BIGINT"), most.copy()), name) for name in self._numbers
+        ]
+        found = [column(FOUND)] if self.plan.labels is None else []
+        return [column(UNIT), column(GROUP), *counts, *found]
+
+    def _first_rows(self) -> exp.Select:
+        """The first `max_rows` rows of each unit and group that has more."""
+        codes = self._codes()
+        typed: list[Typed] = [(code, None) for code in codes]
+        hashed = self._hash([(column(UNIT, "rows"), None), *typed])
+        cell = [column(UNIT, "rows"), column(GROUP, "rows")]
+        number = row_number(cell, [hashed, *(code.copy() for code in codes)])
+        names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
+        ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        ranked.select(named(number, PLACE), copy=False)
+        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
+        ranked.join("over", on=every(same), copy=False)
+        select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
+        select.select(*(column(name) for name in names), copy=False)
+        return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
+
+    def _codes(self) -> list[exp.Expression]:
+        """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
+        measures = self.plan.measures or (None,)
+        codes: list[exp.Expression] = []
+        for name, measure in zip(self._numbers, measures, strict=True):
+            if measure in PLAIN:
+                codes.append(whole(2, "HUGEINT"))
+                continue
+            above = isinstance(measure, Sum) and measure.power == 1
+            low = measure.lattice.lowest - measure.centre if above else 0  # type: ignore[union-attr]
+            code = binary(exp.Sub, column(name, "rows"), whole(low - 1, "HUGEINT"))
+            codes.append(exp.Coalesce(this=code, expressions=[whole(0, "HUGEINT")]))
+        return codes
+
+    # Step 4, for both.
+
+    def _keep(self, table: str, columns: list[exp.Expression]) -> list[tuple[str, exp.Expression, bool]]:
+        """`kept`: the columns of those groups of each unit that come first."""
+        if not self._limits_groups:
+            return [("kept", exp.Select().from_(table).select(*columns), False)]
+        placed = exp.Select().from_(table).select(*columns, named(self._place(table), PLACE))
+        kept = exp.Select().from_("placed").select("placed.*")
+        same = binary(exp.EQ, column(UNIT, "placed"), column(UNIT, "last"))
+        kept.join("last", on=same, join_type="left", copy=False)
+        inside = binary(exp.LTE, column(PLACE, "placed"), column(LAST, "last"))
+        kept.where(binary(exp.Or, is_null(column(LAST, "last")), inside), copy=False)
+        return [("placed", placed, False), ("last", self._last_places(), False), ("kept", kept, False)]
+
+    def _last_places(self) -> exp.Select:
+        """For each unit in too many groups, the place of the last one that is kept."""
+        most = self.plan.max_groups
+        places = exp.Select().from_("placed").select(column(UNIT), column(PLACE)).distinct(copy=False)
+        source = places.subquery("p", copy=False) if self.plan.tally is not None else exp.to_table("placed")
+        if most <= MOST_IN_HEAP:
+            smallest = call("min", column(PLACE), whole(most))
+            select = exp.Select().from_(source, copy=False).select(column(UNIT)).group_by(column(UNIT))
+            select.select(named(call("list_extract", smallest, whole(most)), LAST), copy=False)
+            return select.having(binary(exp.GT, exp.Count(this=exp.Star()), whole(most)), copy=False)
+        number = named(row_number([column(UNIT)], [column(PLACE)]), COUNT)
+        ranked = exp.Select().from_(source, copy=False).select(column(UNIT), column(PLACE), number)
+        select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
+        select.select(column(UNIT), named(column(PLACE), LAST), copy=False)
+        return select.where(binary(exp.EQ, column(COUNT), whole(most)), copy=False)
+
+    # Tallies: rows stay rows.
+
+    def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
+        cell = [column(UNIT), column(GROUP)]
+        over = exp.Select().from_("rows").select(*cell).group_by(*cell)
+        over.having(binary(exp.GT, exp.Count(this=exp.Star()), whole(self.plan.max_rows)), copy=False)
+        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
+        within = exp.Select().from_("rows")
+        within.select(*(column(name, "rows") for name in self._pair_names), copy=False)
+        within.join("over", on=every(same), join_type="left", copy=False)
+        within.where(is_null(column(UNIT, "over")), copy=False)
+        first = exp.Select().from_("first").select(*self._pair_columns())
+        bounded = exp.Union(this=within, expression=first, distinct=False)
+        return [
+            ("over", over, True),
+            ("first", self._first_rows(), False),
+            ("bounded", bounded, self._limits_groups),
+            *self._keep("bounded", self._pair_columns()),
+        ]
+
+    # Step 5.
+
+    def _add_up(self, table: str) -> exp.Select:
+        select = exp.Select().from_(table).select(column(GROUP, table)).group_by(column(GROUP, table))
+        if self.plan.labels is None:
+            for index in range(len(self.plan.keys)):
+                select.select(named(call("any_value", column(f"k{index}", "found")), f"k{index}"), copy=False)
+            same = binary(exp.EQ, column(GROUP, table), column(GROUP, "found"))
+            select.join("found", on=same, copy=False)
+        if self.plan.tally is not None:
+            select.select(column("m0", table), exp.Count(this=exp.Star()), copy=False)
+            return select.group_by(column("m0", table), copy=False)
+        for name, measure in zip(self._numbers, self.plan.measures, strict=True):
+            counted = self.plan.each_row and measure in PLAIN
+            added = exp.Count(this=exp.Star()) if counted else call("sum", column(name, table))
+            # A sum of nothing is 0. The text of a whole number reaches Python exactly, however wide.
+            total = exp.Coalesce(this=added, expressions=[whole(0, "HUGEINT")])
+            select.select(named(cast(total, "VARCHAR"), name), copy=False)
+        return select
+
+
+def _key(key: Key, columns: Columns) -> exp.Expression:
+    built = build(key.expression, columns)
+    # Adding zero makes -0.0 and 0.0 one label.
+    return binary(exp.Add, built, real(0.0)) if key.expression.type == "number" else built
+
+
+def _position(select: exp.Select, index: int, domain: Domain) -> exp.Expression:
+    """The position of key `index` among its labels; rows with another key are left out by the join."""
+    key = column(f"k{index}", "base")
+    whole_numbers = all(type(label) is int for label in domain)
+    if whole_numbers and list(domain) == list(range(domain[0], domain[0] + len(domain))):  # type: ignore[arg-type,operator]
+        low, high = whole(int(domain[0])), whole(int(domain[-1]))  # type: ignore[arg-type]
+        select.where(every([binary(exp.GTE, key, low), binary(exp.LTE, key.copy(), high)]), copy=False)
+        return cast(binary(exp.Sub, key.copy(), low.copy()), "BIGINT")
+    rows = [
+        exp.Tuple(expressions=[literal(label, _type_of(domain)), whole(position)])
+        for position, label in enumerate(domain)
+    ]
+    name = f"labels{index}"
+    alias = exp.TableAlias(
+        this=exp.to_identifier(name), columns=[exp.to_identifier("label"), exp.to_identifier("at")]
+    )
+    values = exp.Values(expressions=rows, alias=alias)
+    kind = exp.NullSafeEQ if None in domain else exp.EQ
+    same = exp.paren(kind(this=key, expression=column("label", name)))
+    select.join(values, on=same, copy=False)
+    return column("at", name)
+
+
+def _type_of(domain: Domain) -> Type | None:
+    return next((type_of(label) for label in domain if label is not None), None)
+
+
+def _partial(measure: ExactMeasure, name: str) -> exp.Expression:
+    """A measure of one unit in one group. Sums that surely fit are kept in 64 bits, for speed."""
+    if measure == RowCount():
+        return exp.Count(this=exp.Star())
+    if measure == UnitCount():
+        return whole(1)
+    if isinstance(measure, UnitCount):
+        return call("max", column(name))
+    total = call("sum", column(name))
+    small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
+    return cast(total, "BIGINT") if small else total
+
+
+def _measured(measure: ExactMeasure, columns: Columns) -> exp.Expression:
+    """Step 2: the whole number that a row adds."""
+    condition = None if measure.condition is None else build(measure.condition, columns)
+    if isinstance(measure, Sum):
+        value = place(measure.lattice, build(measure.argument, columns))
+        if measure.centre:
+            value = binary(exp.Sub, value, whole(measure.centre))
+        if measure.power == 2:
+            value = binary(exp.Mul, value, value.copy())
+        return value if condition is None else when((condition, value))
+    tests = [] if condition is None else [condition]
+    if isinstance(measure, RowCount) and measure.argument is not None:
+        tests.append(is_known(build(measure.argument, columns)))
+    return when((every(tests), whole(1)), otherwise=whole(0)) if tests else whole(1)
+
+
+def _tallied(tally: Tally, columns: Columns) -> exp.Expression:
+    argument = build(tally.argument, columns)
+    if tally.lattice is not None:
+        value = place(tally.lattice, argument)
+    else:
+        assert tally.labels is not None
+        value = when(
+            *(
+                (binary(exp.EQ, argument.copy(), literal(label, tally.argument.type)), whole(position))
+                for position, label in enumerate(tally.labels)
+            )
+        )
+    return value if tally.condition is None else when((build(tally.condition, columns), value))

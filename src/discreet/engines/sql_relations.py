@@ -1,0 +1,267 @@
+"""Relations as SQL: every relation is a SELECT of columns c0, c1, ... and, if private, of `unit`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.engines.sql import (
+    SQL_TYPES,
+    binary,
+    call,
+    cast,
+    column,
+    every,
+    is_known,
+    named,
+    real,
+    try_cast,
+    when,
+    whole,
+)
+from discreet.engines.sql_expressions import Columns, build
+from discreet.engines.sql_order import hash_of
+from discreet.errors import InternalError
+from discreet.planning import Lattice
+from discreet.queries import (
+    Aggregate,
+    Expression,
+    Filtered,
+    Joined,
+    Name,
+    PerUnit,
+    Project,
+    Range,
+    Relation,
+    Scan,
+    Slot,
+    Stacked,
+)
+from discreet.tables import Type
+
+ScanColumn = Callable[[str, str], exp.Expression]  # table and column -> the value, normalised
+UNIT = "unit"
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A SELECT, and the names its columns go by: (table alias, column) -> c0, c1, ..."""
+
+    select: exp.Select
+    names: Mapping[tuple[str, str], str]
+    types: Mapping[tuple[str, str], Type]
+    private: bool
+
+    def columns(self, alias: str) -> Columns:
+        """How expressions name these columns when the SELECT stands in FROM under an alias."""
+
+        def find(node: Expression) -> exp.Expression:
+            assert isinstance(node, Name)
+            assert node.table is not None
+            return column(self.names[node.table, node.name], alias)
+
+        return find
+
+    def source(self, alias: str) -> exp.Expression:
+        """The SELECT as a subquery."""
+        return self.select.subquery(alias, copy=False)
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Builds the SQL of relations; `tables` names where a table is, `value` reads one of its columns."""
+
+    tables: Mapping[str, str]
+    value: ScanColumn
+    hashing: str
+
+    def select(self, relation: Relation) -> Selected:
+        """The SELECT of a relation."""
+        if isinstance(relation, Scan):
+            return self._scan(relation)
+        if isinstance(relation, Filtered):
+            return self._filter(relation)
+        if isinstance(relation, Project):
+            return self._project(relation)
+        if isinstance(relation, Joined):
+            return self._join(relation)
+        if isinstance(relation, Stacked):
+            return self._stack(relation)
+        return self._per_unit(relation)
+
+    def _named(self, relation: Relation, *, private: bool) -> Selected:
+        names = {(field.table, field.name): f"c{index}" for index, field in enumerate(relation.fields)}
+        types = {(field.table, field.name): field.type for field in relation.fields}
+        return Selected(exp.Select(), names, types, private)
+
+    def _scan(self, scan: Scan) -> Selected:
+        made = self._named(scan, private=scan.public_key is None)
+        select = exp.Select().from_(exp.to_identifier(self.tables[scan.table], quoted=True), copy=False)
+        for (_, name), short in made.names.items():
+            select.select(named(self.value(scan.table, name), short), copy=False)
+        if made.private:
+            select.select(named(self._unit(scan), UNIT), copy=False)
+        return Selected(select, made.names, made.types, made.private)
+
+    def _unit(self, scan: Scan) -> exp.Expression:
+        if scan.each_row:
+            return whole(0)  # each row is its own unit: there is nothing to bound, only something to be there
+        if scan.unit is None:
+            return cast(exp.null(), "BIGINT")  # reached by a foreign key, in a join above
+        return self.value(scan.table, scan.unit)
+
+    def _filter(self, relation: Filtered) -> Selected:
+        source = self.select(relation.source)
+        select = exp.Select().from_(source.source("s"), copy=False)
+        select.select(exp.Star(), copy=False)
+        select.where(build(relation.condition, source.columns("s")), copy=False)
+        return Selected(select, source.names, source.types, source.private)
+
+    def _project(self, relation: Project) -> Selected:
+        source = self.select(relation.source)
+        made = self._named(relation, private=source.private)
+        select = exp.Select().from_(source.source("s"), copy=False)
+        for index, (_, expression) in enumerate(relation.outputs):
+            kind = SQL_TYPES[relation.fields[index].type]
+            select.select(named(cast(build(expression, source.columns("s")), kind), f"c{index}"), copy=False)
+        if source.private:
+            select.select(named(column(UNIT, "s"), UNIT), copy=False)
+        return Selected(select, made.names, made.types, source.private)
+
+    def _join(self, relation: Joined) -> Selected:
+        sides = {"l": self.select(relation.left), "r": self.select(relation.right)}
+        if relation.cap is not None:
+            sides = {alias: self._cap(side, relation.cap) for alias, side in sides.items()}
+        private = any(side.private for side in sides.values())
+        made = self._named(relation, private=private)
+        select = exp.Select().from_(sides["l"].source("l"), copy=False)
+        on = [
+            binary(exp.EQ, build(one, sides["l"].columns("l")), build(other, sides["r"].columns("r")))
+            for one, other in relation.on
+        ]
+        select.join(sides["r"].source("r"), on=every(on), join_type=relation.kind, copy=False)
+        for alias, side in sides.items():
+            for pair, short in side.names.items():
+                select.select(named(column(short, alias), made.names[pair]), copy=False)
+        if private:
+            select.select(named(column(UNIT, "l" if relation.unit_from == "left" else "r"), UNIT), copy=False)
+        return Selected(select, made.names, made.types, private)
+
+    def _cap(self, side: Selected, cap: int) -> Selected:
+        """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
+        pairs = sorted(side.names)
+        values = [(column(side.names[pair], "s"), side.types[pair]) for pair in pairs]
+        hashed = hash_of(self.hashing, 0, [(column(UNIT, "s"), None), *values])
+        order = [hashed, *(value.copy() for value, _ in values)]
+        ranked = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
+        ranked.where(is_known(column(UNIT, "s")), copy=False)
+        ranked.select(named(row_number([column(UNIT, "s")], order), "place"), copy=False)
+        names = [column(short, "k") for short in (*side.names.values(), UNIT)]
+        select = exp.Select().from_(ranked.subquery("k", copy=False), copy=False).select(*names, copy=False)
+        select.where(binary(exp.LTE, column("place", "k"), whole(cap)), copy=False)
+        return Selected(select, side.names, side.types, side.private)
+
+    def _stack(self, relation: Stacked) -> Selected:
+        members = [self.select(each) for each in relation.members]
+        made = self._named(relation, private=True)
+        union: exp.Expression = members[0].select
+        for member in members[1:]:
+            union = exp.Union(this=union, expression=member.select, distinct=False)
+        source = exp.Subquery(this=union, alias=exp.TableAlias(this=exp.to_identifier("s")))
+        select = exp.Select().from_(source, copy=False).select(exp.Star(), copy=False)
+        return Selected(select, made.names, made.types, private=True)
+
+    def _per_unit(self, relation: PerUnit) -> Selected:
+        source = self.select(relation.source)
+        made = self._named(relation, private=True)
+        inner = exp.Select().from_(source.source("s"), copy=False)
+        inner.select(named(column(UNIT, "s"), UNIT), copy=False)
+        for index, each in enumerate(relation.aggregates):
+            total = _total(each, relation.ranges[index], source.columns("s"))
+            inner.select(named(total, f"a{index + 1}"), copy=False)
+        inner.where(is_known(column(UNIT, "s")), copy=False)
+        inner.group_by(column(UNIT, "s"), copy=False)
+
+        def slot(node: Expression) -> exp.Expression:
+            assert isinstance(node, Slot)
+            return column(UNIT if node.index == 0 else f"a{node.index}", "u")
+
+        select = exp.Select().from_(inner.subquery("u", copy=False), copy=False)
+        for index, (_, expression) in enumerate(relation.outputs):
+            kind = SQL_TYPES[relation.fields[index].type]
+            select.select(named(cast(build(expression, slot), kind), f"c{index}"), copy=False)
+        select.select(named(column(UNIT, "u"), UNIT), copy=False)
+        if relation.condition is not None:
+            select.where(build(relation.condition, slot), copy=False)
+        return Selected(select, made.names, made.types, private=True)
+
+
+def row_number(partition: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:
+    """The place of a row among those of its partition, missing values last."""
+    terms = [exp.Ordered(this=each, nulls_first=False) for each in order]
+    return exp.Window(
+        this=exp.RowNumber(), partition_by=partition, order=exp.Order(expressions=terms), over="OVER"
+    )
+
+
+def _total(aggregate: Aggregate, bounds: Range | None, columns: Columns) -> exp.Expression:
+    """An aggregate of one unit's rows, exact."""
+    condition = None if aggregate.condition is None else build(aggregate.condition, columns)
+
+    def chosen(node: exp.Expression) -> exp.Expression:
+        return (
+            node if condition is None else exp.Filter(this=node, expression=exp.Where(this=condition.copy()))
+        )
+
+    if aggregate.argument is None:
+        return chosen(exp.Count(this=exp.Star()))
+    argument = build(aggregate.argument, columns)
+    count = chosen(exp.Count(this=argument.copy()))
+    if aggregate.function == "count":
+        return count
+    if aggregate.function in ("minimum", "maximum"):
+        return chosen(call("min" if aggregate.function == "minimum" else "max", argument))
+    whole_sum = aggregate.argument.type == "integer"
+    lattice = None if whole_sum else Lattice.over(_known(bounds), "number")
+    total = chosen(call("sum", cast(argument if lattice is None else place(lattice, argument), "HUGEINT")))
+    if whole_sum and aggregate.function == "sum":
+        return try_cast(total, "BIGINT")
+    number = cast(cast(total, "VARCHAR"), "DOUBLE")  # rounded once
+    if lattice is not None:
+        number = binary(exp.Mul, number, real(float(lattice.step)))
+    return number if aggregate.function == "sum" else binary(exp.Div, number, cast(count, "DOUBLE"))
+
+
+def _known(bounds: Range | None) -> Range:
+    if bounds is None:
+        raise InternalError("a sum for each unit must have bounds")
+    return bounds
+
+
+def place(lattice: Lattice, argument: exp.Expression) -> exp.Expression:
+    """The step that a value lies on, as `Lattice.place` says: on the lattice first, then clamped.
+
+    A missing value stays missing: comparisons with it are not true, and it falls through to itself.
+    """
+    if lattice.type == "number":
+        scaled = binary(exp.Mul, argument, real(float(1 / lattice.step)))
+        steps = call("floor", binary(exp.Add, scaled, real(0.5)))
+        low, high = real(float(lattice.lowest)), real(float(lattice.highest))
+        return cast(_clamp(steps, low, high), "BIGINT")
+    step = int(lattice.step)
+    wide = "HUGEINT"
+    ends = [whole(end * step, wide) for end in (lattice.lowest, lattice.highest)]
+    value = _clamp(cast(argument, wide), ends[0], ends[1])
+    if step > 1:
+        shifted = binary(exp.Sub, value, whole(lattice.lowest * step - step // 2, wide))
+        value = binary(exp.Add, binary(exp.IntDiv, shifted, whole(step, wide)), whole(lattice.lowest, wide))
+    small = max(abs(lattice.lowest), abs(lattice.highest)) < 2**62
+    return cast(value, "BIGINT") if small else value
+
+
+def _clamp(value: exp.Expression, low: exp.Expression, high: exp.Expression) -> exp.Expression:
+    return when(
+        (binary(exp.LT, value.copy(), low), low.copy()),
+        (binary(exp.GT, value.copy(), high), high.copy()),
+        otherwise=value,
+    )

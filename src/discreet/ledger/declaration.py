@@ -1,0 +1,103 @@
+"""What an owner declares of a data set when a ledger first hears of it, and what may change later."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+from discreet.accounting import Budget, describe, read_rule, rule_for
+from discreet.errors import InvalidParameter, LedgerConflict
+from discreet.ledger.entry import canonical
+from discreet.ledger.request import check_name
+
+Sharing: TypeAlias = Literal["own", "shared"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """A data set: its id, its budget and rule, who is protected, and the labels of its answers."""
+
+    dataset: str
+    rule: Mapping[str, Any]  # the account's budget and rule, as `Rule.to_json` wrote them
+    unit: str = ""
+    schema: str = ""  # digest of the declared columns: a known one under a new id needs the owner's word
+    limits: Mapping[str, str] = field(default_factory=dict)
+    version: str = "1"
+    per_analyst: Mapping[str, Any] | None = None
+    per_question: Mapping[str, Any] | None = None
+    answers: Sharing = "own"  # "shared": an answer given to one analyst is given to all
+
+    @classmethod
+    def of(cls, dataset: str, budget: Budget, **declared: Any) -> "Declaration":
+        """The declaration that `Ledger.open` was given; budgets become terms, the schema its digest."""
+        if "/" in check_name(dataset, name="dataset"):
+            raise InvalidParameter("a data set's id must not contain '/'.", parameter="dataset")
+        if declared["answers"] not in ("own", "shared"):
+            raise InvalidParameter("answers must be 'own' or 'shared'.", parameter="answers")
+        check_name(declared["version"], name="version")
+        relation, chosen = declared.pop("relation"), declared.pop("filter")
+        for part in ("per_analyst", "per_question"):
+            limit = declared[part]
+            declared[part] = None if limit is None else rule_for(limit, relation=relation).to_json()
+        declared["limits"] = {str(name): str(value) for name, value in sorted(declared["limits"].items())}
+        declared["schema"] = (
+            hashlib.sha256(declared["schema"].encode()).hexdigest() if declared["schema"] else ""
+        )
+        rule = rule_for(budget, filter=chosen, relation=relation).to_json()
+        return cls(dataset=dataset, rule=rule, **declared)
+
+    def to_json(self) -> str:
+        """One text for equal declarations."""
+        return canonical(asdict(self))
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def from_json(cls, text: str) -> "Declaration":
+        """The declaration that `to_json` wrote."""
+        return cls(**json.loads(text))
+
+    def accounts(self, *, analyst: str, question: str) -> dict[str, str]:
+        """The accounts that a question of this analyst must fit, each with its rule's canonical text."""
+        rules = {
+            self.dataset: self.rule,
+            f"{self.dataset}/analyst/{analyst}": self.per_analyst,
+            f"{self.dataset}/question/{question}": self.per_question if question else None,
+        }
+        return {name: canonical(rule) for name, rule in rules.items() if rule is not None}
+
+    def check_same(self, known: "Declaration") -> None:
+        """Refuse an opening that contradicts the ledger: the ledger's own word counts."""
+        for part, remedy in _FIXED.items():
+            mine, kept = getattr(self, part), getattr(known, part)
+            if mine != kept:
+                raise LedgerConflict(
+                    f"the {_SHOWN.get(part, part)} of data set '{self.dataset}' must be the ledger's own, "
+                    f"{_words(kept)}, got {_words(mine)}. {remedy}",
+                    parameter=part,
+                )
+
+    def with_labels_of(self, other: "Declaration") -> "Declaration":
+        """This declaration with what an owner changes by opening: version, limits, schema, sharing."""
+        return replace(
+            self, version=other.version, limits=other.limits, schema=other.schema, answers=other.answers
+        )
+
+
+_SHOWN = {"rule": "budget", "per_analyst": "analysts' budget", "per_question": "questions' budget"}
+_FIXED = {
+    "rule": "Open it with that one; raising it is an owner's entry (`discreet ledger raise`).",
+    "per_analyst": "Open it with that one.",
+    "per_question": "Open it with that one.",
+    "unit": "Changing who is protected is an owner's entry (`Ledger.amend`).",
+}
+
+
+def _words(value: Mapping[str, Any] | str | None) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        return repr(value)
+    rule = read_rule(dict(value))
+    return f"{describe(rule.budget)} ({rule.name}, {rule.budget.relation})"

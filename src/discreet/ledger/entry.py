@@ -1,0 +1,98 @@
+"""An entry of the chain: what happened, bound by a hash to everything that happened before it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ORIGIN = "0" * 64  # what the first entry names as its predecessor
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where the chain ends: the number of entries, and the digest that stands for all of them.
+
+    >>> Head.at_origin().sequence
+    0
+    """
+
+    sequence: int
+    digest: str
+
+    @classmethod
+    def at_origin(cls) -> "Head":
+        return cls(0, ORIGIN)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger.
+
+    digest = SHA-256(sequence, digest of the entry before, body)
+
+    >>> first = Entry.after(Head.at_origin(), {"kind": "charge", "cost": "0.1"})
+    >>> first.is_sound, Entry(1, first.previous, first.body.replace("0.1", "0.0"), first.digest).is_sound
+    (True, False)
+    """
+
+    sequence: int
+    previous: str
+    body: str
+    digest: str
+
+    @classmethod
+    def after(cls, head: Head, facts: Mapping[str, Any]) -> "Entry":
+        """The entry that follows `head` and states these facts."""
+        sequence, body = head.sequence + 1, canonical(facts)
+        return cls(sequence, head.digest, body, _digest(sequence, head.digest, body))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.body)
+        return facts
+
+    @property
+    def head(self) -> Head:
+        """The end of the chain once this entry is its last."""
+        return Head(self.sequence, self.digest)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the entry still says what its digest was made from."""
+        return self.digest == _digest(self.sequence, self.previous, self.body)
+
+    def to_line(self) -> str:
+        """The entry as one line of JSON: a reader can check the chain from such lines alone."""
+        parts = {
+            "sequence": self.sequence,
+            "previous": self.previous,
+            "body": self.body,
+            "digest": self.digest,
+        }
+        return json.dumps(parts, ensure_ascii=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> "Entry":
+        """The entry that `to_line` wrote."""
+        return cls(**json.loads(line))
+
+    def follows(self, head: Head) -> bool:
+        """Whether this is a sound entry directly after `head`."""
+        return self.is_sound and self.sequence == head.sequence + 1 and self.previous == head.digest
+
+
+def canonical(facts: Mapping[str, Any]) -> str:
+    """One text for equal facts: keys sorted, no spaces, no NaN."""
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def fingerprint(facts: Mapping[str, Any]) -> str:
+    """The SHA-256 of the canonical text."""
+    return hashlib.sha256(canonical(facts).encode()).hexdigest()
+
+
+def _digest(sequence: int, previous: str, body: str) -> str:
+    # Sequence and predecessor have a fixed shape and end in a line break, so no two entries share an
+    # encoding.
+    return hashlib.sha256(f"{sequence}\n{previous}\n{body}".encode()).hexdigest()

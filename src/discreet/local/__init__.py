@@ -1,0 +1,59 @@
+"""Local privacy: everyone randomises their own record, and nobody has to be trusted with the truth.
+
+A protocol object is public. Its client half, `randomize`, runs where the data are; its collector half,
+`estimate`, sees nothing but reports, which are plain JSON values.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.errors import InvalidParameter
+from discreet.local.choice import Choice
+from discreet.local.laplace_number import LaplaceNumber
+from discreet.local.window_number import WindowNumber
+from discreet.numerics import Real
+
+__all__ = ["Choice", "LaplaceNumber", "WindowNumber", "choice", "from_json", "number"]
+
+
+def choice(*, values: Sequence[Any], epsilon: Real) -> Choice:
+    """A protocol for one of several public values; the size of a report is chosen for the least error.
+
+    >>> choice(values=["tea", "coffee"], epsilon=1).size
+    1
+    """
+    return Choice(values=values, epsilon=epsilon)
+
+
+def number(
+    *, bounds: tuple[Real, Real], epsilon: Real, noise: str = "window"
+) -> "WindowNumber | LaplaceNumber":
+    """A protocol for a bounded number: "window" has the least error, "laplace" is the textbook's.
+
+    >>> number(bounds=(0, 15), epsilon=0.5).levels  # for small epsilon one bit is best
+    1
+    """
+    if noise == "window":
+        return WindowNumber(bounds=bounds, epsilon=epsilon)
+    if noise == "laplace":
+        return LaplaceNumber(bounds=bounds, epsilon=epsilon)
+    raise InvalidParameter(f'noise must be "window" or "laplace", got {str(noise)[:60]}.', parameter="noise")
+
+
+def from_json(protocol: str | dict[str, Any]) -> Choice | WindowNumber | LaplaceNumber:
+    """The protocol that `to_json` wrote: both halves can be run from it, apart.
+
+    >>> from_json(choice(values=["a", "b"], epsilon=1).to_json()) == choice(values=["a", "b"], epsilon=1)
+    True
+    """
+    if isinstance(protocol, str):
+        try:
+            protocol = json.loads(protocol)
+        except json.JSONDecodeError:
+            raise InvalidParameter("a protocol must be JSON.", parameter="protocol") from None
+    fields: dict[str, Any] = protocol if isinstance(protocol, dict) else {}
+    for known in (Choice, WindowNumber, LaplaceNumber):
+        if fields.get("protocol") == known.protocol:
+            return known.from_json(fields)
+    raise InvalidParameter("a protocol must name its kind: choice, window or laplace.", parameter="protocol")

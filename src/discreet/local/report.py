@@ -1,0 +1,70 @@
+"""What both halves of every protocol share."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InvalidParameter
+from discreet.numerics import Estimate, Interval, Real, exact
+
+AGAIN = "A second report of the same person costs epsilon once more."
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Standard errors of one number from so many people: local privacy against a trusted curator's noise."""
+
+    local: float
+    central: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times larger the local error is: about √n times as large."""
+        return self.local / self.central
+
+
+def listed(value: Any) -> list[Any] | None:
+    """The records of several people as a list, or None for one record."""
+    if isinstance(value, np.ndarray):
+        return list(value.reshape(-1).tolist())
+    return list(value) if isinstance(value, list | tuple) else None
+
+
+def read_field(protocol: dict[str, Any], name: str) -> Any:
+    """A field of a stored protocol."""
+    if name not in protocol:
+        raise InvalidParameter(f"a protocol must have the field {name}.", parameter=name)
+    return protocol[name]
+
+
+def read_fraction(protocol: dict[str, Any], name: str) -> Fraction:
+    """A number that was stored exactly, as text."""
+    return parse_fraction(read_field(protocol, name), name)
+
+
+def parse_fraction(text: Any, name: str) -> Fraction:
+    """An exact number from "1/3", "0.5" or 2."""
+    try:
+        return exact(Fraction(str(text)), name=name)
+    except (ValueError, ZeroDivisionError):
+        raise InvalidParameter(f"{name} must be a number.", parameter=name) from None
+
+
+def miss(confidence: Real) -> float:
+    """ln(2/(1 - confidence)), for a two-sided tail bound."""
+    missed = 1 - exact(confidence, name="confidence")
+    if not 0 < missed < 1:
+        raise InvalidParameter(
+            f"confidence must lie between 0 and 1, got {confidence}.", parameter="confidence"
+        )
+    return math.log(2 / missed)
+
+
+def mean_estimate(centre: float, spread: float, reach: float, count: int, confidence: Real) -> Estimate:
+    """A mean of `count` independent reports with its standard error and the half-width of its interval."""
+    return Estimate(
+        centre, spread / math.sqrt(count), Interval(centre - reach, centre + reach), float(confidence)
+    )

@@ -1,0 +1,103 @@
+"""What every mechanism that adds noise shares: release, error and interval."""
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.mechanisms.lattice import Lattice
+from discreet.numerics import (
+    Arb,
+    Interval,
+    Real,
+    ball,
+    exact_fraction,
+    exact_whole,
+    round_down,
+    round_up,
+    working_precision,
+)
+from discreet.randomness import Source, fresh_source
+
+Value = TypeVar("Value", int, float, list[Any], NDArray[Any])
+
+_ERROR_BITS = 256
+
+
+def show(value: Fraction) -> str:
+    """A parameter as a reader wants it: whole, short decimal, or fraction.
+
+    >>> show(Fraction(10)), show(Fraction(1, 8)), show(Fraction(1, 3))
+    ('10', '0.125', '1/3')
+    """
+    if value.denominator == 1 or Fraction(repr(float(value))) != value:
+        return str(value) if len(str(value)) <= 24 else f"{float(value):.6g}"
+    return repr(float(value))
+
+
+class Additive(ABC):
+    """Noise on the multiples of a public step, added to whatever is released."""
+
+    step: Fraction
+
+    def _fix(self, **fields: object) -> None:
+        """Set the fields of a frozen mechanism, once, when it is made."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def release(self, value: Value) -> Value:
+        """The value plus noise: int for int, float for float, lists and arrays in their own shape."""
+        return self._release(value, fresh_source())
+
+    def _release(self, value: Value, source: Source) -> Value:
+        released: Value = self._lattice.add(value, partial(self._noise, source))
+        return released
+
+    @cached_property
+    def _lattice(self) -> Lattice:
+        return Lattice(self.step)
+
+    @abstractmethod
+    def _noise(self, source: Source, size: int | None) -> Any:
+        """Noise in steps."""
+
+    @abstractmethod
+    def _reach(self, confidence: Arb) -> Arb:
+        """Steps that the noise exceeds in size with probability at most 1 - confidence."""
+
+    def error(self, *, confidence: Real = 0.95, dimension: Real = 1) -> float:
+        """The distance from the truth within which `dimension` released numbers all lie, at this confidence.
+
+        Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
+        """
+        level = exact_fraction(confidence, name="confidence")
+        return round_up(self._error(level, exact_whole(dimension, name="dimension", least=1)))
+
+    def _error(self, confidence: Fraction, dimension: int) -> Fraction:
+        with working_precision(_ERROR_BITS):
+            each = (ball(confidence).log() / dimension).exp()  # independent coordinates, all inside
+            steps = max(0, math.ceil(Fraction(round_up(self._reach(each)))))
+        rounding = Fraction(1, 2) if self._lattice.moves else 0
+        return (steps + rounding) * self.step
+
+    def interval(self, value: Any, *, confidence: Real = 0.95) -> Any:
+        """Where the truth lies, given what was released: an Interval, for lists and arrays one for each.
+
+        The intervals of a list or array hold all at once with this confidence.
+        """
+        if isinstance(value, list | np.ndarray):
+            numbers = np.asarray(value, dtype=object).reshape(-1)
+            reach = Fraction(self.error(confidence=confidence, dimension=max(1, numbers.size)))
+            return [self._around(number, reach) for number in numbers]
+        return self._around(value, Fraction(self.error(confidence=confidence)))
+
+    def _around(self, value: Any, reach: Fraction) -> Interval:
+        whole = isinstance(value, int | np.integer)
+        center = Fraction(int(value)) if whole else Fraction(float(value))
+        if whole and self.step < 1:
+            reach += Fraction(1, 2)  # a whole number was rounded once more, from the lattice
+        return Interval(round_down(center - reach), round_up(center + reach))

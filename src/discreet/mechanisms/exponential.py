@@ -1,0 +1,104 @@
+"""The exponential mechanism: a candidate, chosen with probability that grows exponentially with its score."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import InvalidParameter
+from discreet.losses import PrivacyLoss, bounded_range
+from discreet.mechanisms.example import Example
+from discreet.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
+from discreet.numerics import Real, ball, exact_positive, working_precision
+from discreet.randomness import Source, choice, fresh_source, weighted_choice
+from discreet.randomness.scores import Scores, gaps_of
+
+LONGEST_WEIGHT = 900  # bits: with the bits of the sampler, still a float
+
+
+@dataclass(frozen=True, init=False)
+class Exponential(Selection):
+    """Choose candidate r with probability ∝ w(r)·exp(ε·u(D, r) / 2Δ); exp(ε·u / Δ) for monotone scores.
+
+    Privacy: ε-DP (McSherry and Talwar, FOCS 2007, Theorem 6) and of bounded range ε (Durfee and Rogers,
+    NeurIPS 2019), for any public base measure w. A float among the scores stands for its binary value.
+    Accuracy: `utility_bound`.
+
+    >>> Exponential(epsilon=1, sensitivity=1).probabilities([5, 5])
+    (0.5, 0.5)
+    """
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The loss of a mechanism of bounded range ε."""
+        return bounded_range(epsilon=self.epsilon, relation=self.relation)
+
+    def choose(
+        self, candidates: Sequence[Candidate], scores: Scores, *, weights: Sequence[Real] | None = None
+    ) -> Candidate:
+        """One of the candidates; `weights` is a public base measure, equal for all unless given."""
+        check_pairing(candidates, scores)
+        return candidates[self._choose(scores, fresh_source(), weights)]
+
+    def _choose(self, scores: Scores, source: Source, weights: Sequence[Real] | None = None) -> int:
+        if weights is None:
+            return choice(source, scores, self.factor)
+        return weighted_choice(source, scores, self.factor, whole_weights(weights, len(scores)))
+
+    def probabilities(self, scores: Scores, *, weights: Sequence[Real] | None = None) -> tuple[float, ...]:
+        """The probability of each candidate, right to the last digits of a float."""
+        sizes = [1] * len(scores) if weights is None else whole_weights(weights, len(scores))
+        gaps = gaps_of(scores, self.factor)
+        with working_precision(128):
+            masses = [ball(weight) * (-ball(gaps.exact(i))).exp() for i, weight in enumerate(sizes)]
+            total = sum(masses[1:], masses[0])
+            return tuple(float((mass / total).mid()) for mass in masses)
+
+    def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
+        """How far below the best score the choice may lie: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
+        confidence.
+
+        Accuracy: McSherry and Talwar 2007, Theorem 8; half as much for monotone scores; rounded up.
+
+        >>> bound = Exponential(epsilon=2, sensitivity=1).utility_bound(candidates=100, confidence=0.95)
+        >>> round(bound, 3)  # ln 100 + ln 20
+        7.601
+        """
+        total, best = check_counts(candidates, optimal)
+        return tail_gap(mass=Fraction(total, best), factor=self.factor, confidence=confidence)
+
+    def describe(self) -> str:
+        """One sentence for a receipt."""
+        return self._describe("Exponential mechanism")
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Cases for the shared checks."""
+        general = cls(epsilon=1, sensitivity=1)
+        counts = cls(epsilon=Fraction(1, 2), sensitivity=1, scores="monotone")
+        return (
+            Example(general, ((3, 2, 0), (2, 3, 1)), general._choose),
+            Example(counts, ((3, 2, 0), (4, 2, 1)), counts._choose),
+        )
+
+
+def whole_weights(weights: Sequence[Real], count: int) -> list[int]:
+    """A base measure as whole numbers in the same proportions.
+
+    >>> whole_weights([0.5, 0.25, 1], 3)
+    [2, 1, 4]
+    """
+    exact_weights = [exact_positive(weight, name="weights") for weight in weights]
+    if len(exact_weights) != count:
+        raise InvalidParameter(
+            f"weights must hold one number for each of the {count} candidates, got {len(exact_weights)}.",
+            parameter="weights",
+        )
+    common = math.lcm(*(weight.denominator for weight in exact_weights))
+    whole = [int(weight * common) for weight in exact_weights]
+    if max(whole).bit_length() > LONGEST_WEIGHT:
+        raise InvalidParameter(
+            f"weights must differ by a factor of less than 2^{LONGEST_WEIGHT} in a common unit. Round them.",
+            parameter="weights",
+        )
+    return whole

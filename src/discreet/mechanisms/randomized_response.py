@@ -1,0 +1,235 @@
+"""Randomised response: tell the truth with a known probability, else another value."""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InvalidParameter
+from discreet.losses import PrivacyLoss, Relation, channel, randomized_response
+from discreet.losses.relation import check_relation
+from discreet.mechanisms.example import Example
+from discreet.mechanisms.support import Support
+from discreet.numerics import (
+    Arb,
+    Real,
+    ball,
+    certified_floor,
+    exact,
+    exact_epsilon,
+    exact_probability,
+    working_precision,
+)
+from discreet.randomness import Source, bernoulli, bernoulli_real, fresh_source, uniform_below
+
+
+@dataclass(frozen=True, init=False)
+class RandomizedResponse:
+    """Answer v for a true v with probability θ, every other of the k values with (1 - θ)/(k - 1).
+
+    θ = e^ε/(e^ε + k - 1) by `epsilon`, sampled exactly though irrational; or any rational `truth`.
+    Privacy: |ln(θ(k - 1)/(1 - θ))|-DP, tight (Warner, JASA 1965; Kairouz, Oh and Viswanath, JMLR 2016).
+    Accuracy: the share of v is estimated without bias from the share y of answers v: (y - q)/(θ - q), q =
+    (1-θ)/(k-1).
+
+    >>> RandomizedResponse(truth=0.75).loss.epsilon(delta=0)  # ln 3
+    1.0986122886681098
+    >>> RandomizedResponse(truth=0.75).estimate([1] * 40 + [0] * 60).value  # 2 · 0.4 - 1/2
+    0.3
+    """
+
+    epsilon: Fraction | None
+    truth: Fraction | float
+    values: tuple[Hashable, ...]
+    relation: Relation
+
+    def __init__(
+        self,
+        *,
+        epsilon: Real | None = None,
+        truth: Real | None = None,
+        values: Sequence[Hashable] = (0, 1),
+        relation: Relation = "local",
+    ) -> None:
+        if (epsilon is None) == (truth is None):
+            raise InvalidParameter("exactly one of epsilon and truth must be given.", parameter="epsilon")
+        object.__setattr__(self, "values", check_values(values))
+        object.__setattr__(self, "relation", check_relation(relation))
+        if truth is not None:
+            object.__setattr__(self, "epsilon", None)
+            object.__setattr__(self, "truth", exact_probability(truth, name="truth"))
+        elif epsilon is not None:
+            object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
+            with working_precision(128):
+                object.__setattr__(self, "truth", float(self._probability().mid()))
+
+    @classmethod
+    def linear(cls, epsilon: Real) -> "RandomizedResponse":
+        """θ = (1+ε)/(2+ε), the first attempt at e^ε/(1+e^ε): its real loss is ln(1+ε) < ε.
+
+        >>> RandomizedResponse.linear(1).truth
+        Fraction(2, 3)
+        """
+        return cls._from_series(1 + exact_epsilon(epsilon))
+
+    @classmethod
+    def quadratic(cls, epsilon: Real) -> "RandomizedResponse":
+        """θ = (1+ε+ε²/2)/(2+ε+ε²/2): its real loss is ln(1+ε+ε²/2) < ε.
+
+        >>> RandomizedResponse.quadratic(1).truth
+        Fraction(5, 7)
+        """
+        e = exact_epsilon(epsilon)
+        return cls._from_series(1 + e + e * e / 2)
+
+    @classmethod
+    def _from_series(cls, series: Fraction) -> "RandomizedResponse":
+        return cls(truth=series / (1 + series))
+
+    @classmethod
+    def coin(cls, s: Real) -> "RandomizedResponse":
+        """The truth with probability 1 - p, a fair coin with probability p = min(1, 1/s): loss ln(2s - 1), 0
+        for s <= 1.
+
+        >>> RandomizedResponse.coin(2).truth
+        Fraction(3, 4)
+        """
+        fair = min(Fraction(1), 1 / _positive(s))
+        return cls(truth=1 - fair / 2)
+
+    def _probability(self) -> Arb:
+        """θ as a ball at the working precision."""
+        if self.epsilon is None:
+            assert isinstance(self.truth, Fraction)
+            return ball(self.truth)
+        return 1 / (1 + (len(self.values) - 1) * (-ball(self.epsilon)).exp())
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The exact loss of the channel that is sampled."""
+        if self.epsilon is not None:
+            return randomized_response(epsilon=self.epsilon, values=len(self.values), relation=self.relation)
+        return channel(self.channel(), relation=self.relation)
+
+    def channel(self) -> list[list[Fraction]]:
+        """The probability of each answer (column) for each true value (row), where all are rational."""
+        if not isinstance(self.truth, Fraction):
+            raise InvalidParameter(
+                "truth must be given for a rational channel, got epsilon.", parameter="truth"
+            )
+        size = len(self.values)
+        lie = (1 - self.truth) / (size - 1)
+        return [[self.truth if i == j else lie for j in range(size)] for i in range(size)]
+
+    # --- the client ----------------------------------------------------------------------------------------
+
+    def release(self, value: Any) -> Any:
+        """One answer for a value, a list for a list, an array for an array. Each element is one person."""
+        return self._release(value, fresh_source())
+
+    def _release(self, value: Any, source: Source) -> Any:
+        if isinstance(value, np.ndarray):
+            answers = self._answer(value.reshape(-1).tolist(), source)
+            return np.array(answers, dtype=value.dtype).reshape(value.shape)
+        if isinstance(value, list | tuple):
+            return self._answer(list(value), source)
+        return self._answer([value], source)[0]
+
+    def _answer(self, values: list[Any], source: Source) -> list[Any]:
+        codes = np.array([self._code(value) for value in values], dtype=np.int64)
+        lies = self._lies(source, codes.size)
+        shifts = lies * (1 + uniform_below(source, len(self.values) - 1, codes.size))
+        answers = (codes + shifts) % len(self.values)
+        return [_like(values[i], self.values[answer]) for i, answer in enumerate(answers.tolist())]
+
+    def _lies(self, source: Source, size: int) -> NDArray[np.int64]:
+        if isinstance(self.truth, Fraction):
+            return bernoulli(source, 1 - self.truth, size)
+        return bernoulli_real(
+            source, lambda bits: certified_floor(lambda: (1 - self._probability()) * 2**bits), size
+        )
+
+    def _code(self, value: Any) -> int:
+        try:
+            return self.values.index(value)
+        except ValueError:
+            raise InvalidParameter("value must be one of the declared values.", parameter="value") from None
+
+    # --- the collector -------------------------------------------------------------------------------------
+
+    @property
+    def support(self) -> Support:
+        """How often a value is reported by those who hold it, and by those who do not."""
+        with working_precision(128):
+            truth = self._probability()
+            return Support(own=truth, other=(1 - truth) / (len(self.values) - 1))
+
+    def expected(self, share: Real) -> float:
+        """The expected share of answers v when this share of people holds v: q + (θ - q)·share.
+
+        >>> RandomizedResponse(truth=0.75).expected(0.3)  # 0.3 · 3/4 + 0.7 · 1/4
+        0.4
+        """
+        return self.support.expected(exact_probability(share, name="share"))
+
+    def estimate(self, reports: Any, confidence: Real = 0.95) -> Any:
+        """The share of ones, or for declared values the share of each: unbiased, with error and interval."""
+        self._check_informative()
+        flat = reports.reshape(-1).tolist() if isinstance(reports, np.ndarray) else list(reports)
+        counts = Counter(self._code(report) for report in flat)
+        level = exact_probability(confidence, name="confidence")
+        shares = [
+            self.support.estimate(count=counts[code], reports=len(flat), confidence=level)
+            for code in range(len(self.values))
+        ]
+        return shares[1] if self.values == (0, 1) else dict(zip(self.values, shares, strict=True))
+
+    def _check_informative(self) -> None:
+        if self.truth == Fraction(1, len(self.values)):
+            raise InvalidParameter(
+                f"truth must differ from 1/{len(self.values)} for an estimate, got {self.truth}. "
+                "Every answer is equally likely whatever the truth.",
+                parameter="truth",
+            )
+
+    def describe(self) -> str:
+        """One sentence for a receipt."""
+        rule = f"epsilon {self.epsilon}" if self.epsilon is not None else f"truth {self.truth}"
+        return f"Randomised response with {rule} over {len(self.values)} values ({self.relation})."
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Cases for the shared checks."""
+        bit, coin = cls(epsilon=1), cls(truth=Fraction(3, 4))
+        letters = cls(epsilon=Fraction(3, 2), values=["a", "b", "c"])
+        inverted = cls(truth=Fraction(1, 5), values=["a", "b", "c"])
+        return (
+            Example(bit, (0, 1), bit._release),
+            Example(coin, (0, 1), coin._release),
+            Example(letters, ("a", "c"), letters._release),
+            Example(inverted, ("a", "b"), inverted._release),
+        )
+
+
+def check_values(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """At least two values, no two equal."""
+    listed = tuple(values)
+    if len(listed) < 2 or len(set(listed)) != len(listed):
+        raise InvalidParameter("values must be at least two, all different.", parameter="values")
+    return listed
+
+
+def _positive(s: Real) -> Fraction:
+    value = exact(s, name="s")
+    if value <= 0:
+        raise InvalidParameter(f"s must be > 0, got {s}.", parameter="s")
+    return value
+
+
+def _like(given: Any, answer: Any) -> Any:
+    """A bit in the type it was given in: True stays a bool."""
+    return bool(answer) if isinstance(given, bool) else answer

@@ -1,0 +1,32 @@
+"""Pictures: one function makes a figure for a file, a notebook and a page alike."""
+
+from discreet.pictures.attacks import trade_off
+from discreet.pictures.compositions import composition
+from discreet.pictures.densities import density
+from discreet.pictures.experiments import views
+from discreet.pictures.loss_variables import loss_variable
+from discreet.pictures.maps import city_map
+from discreet.pictures.output_losses import privacy_loss
+from discreet.pictures.picture import Picture
+from discreet.pictures.precision import accuracy
+from discreet.pictures.released import answer
+from discreet.pictures.responses import truth_probability
+from discreet.pictures.spending import budget, budget_over_time
+from discreet.pictures.tails import tail
+
+__all__ = [
+    "Picture",
+    "accuracy",
+    "answer",
+    "budget",
+    "budget_over_time",
+    "city_map",
+    "composition",
+    "density",
+    "loss_variable",
+    "privacy_loss",
+    "tail",
+    "trade_off",
+    "truth_probability",
+    "views",
+]

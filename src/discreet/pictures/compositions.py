@@ -1,0 +1,51 @@
+"""What many releases cost together, by every rule: epsilon against their number."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InvalidParameter
+from discreet.losses import PrivacyLoss
+from discreet.numerics import Real, exact_delta
+from discreet.pictures.picture import Picture
+from discreet.pictures.theme import axis, scientific
+from discreet.pictures.traces import line
+
+Losses = Any  # one loss (or mechanism), to be repeated, or a sequence of them: a plan in its order
+POINTS = 24
+
+
+def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Picture:
+    """ε at this δ after the first k releases: by adding up, and exactly.
+
+    One loss is repeated up to `times` times; a sequence is taken as the plan it is. Every ε is rounded up.
+    """
+    plan = _plan(losses, times)
+    failure = exact_delta(delta)
+    sizes = np.unique(np.round(np.geomspace(1, len(plan), POINTS)).astype(int)).tolist()
+    rules: dict[str, Callable[[Sequence[PrivacyLoss]], float]] = {
+        "basic: sums of ε and δ": lambda used: sum(loss.epsilon(delta=failure / len(used)) for loss in used),
+        "exact: composed laws": lambda used: reduce(add, used).epsilon(delta=failure),
+    }
+    return Picture(
+        title="What many releases cost together",
+        subtitle=f"ε at δ = {scientific(float(failure))}, after the first k releases",
+        traces=[
+            line(sizes, [rule(plan[:size]) for size in sizes], name=name, index=index)
+            for index, (name, rule) in enumerate(rules.items())
+        ],
+        axes={"xaxis": axis("number of releases k"), "yaxis": axis("ε", rangemode="tozero")},
+    )
+
+
+def _plan(losses: Losses, times: int) -> list[PrivacyLoss]:
+    given = list(losses) if isinstance(losses, Sequence) else [losses] * times
+    plan = [getattr(item, "loss", item) for item in given]
+    if not plan or not all(isinstance(loss, PrivacyLoss) for loss in plan):
+        raise InvalidParameter(
+            "losses must be a loss, or a list of them that is not empty.", parameter="losses"
+        )
+    return plan

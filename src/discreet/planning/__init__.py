@@ -1,0 +1,65 @@
+"""From a resolved question to a plan.
+
+The exact half: `plan_exact(question, salt=...)` gives, for each grouping set, the `ExactPlan`s that
+an engine runs and where each aggregate's whole numbers will stand in the `ExactTable`s that come back.
+
+    for plans in plan_exact(question, salt=salt):
+        tables = [engine.run(plan) for plan in plans.plans]
+        for part in plans.parts:          # one for each of question.measures
+            table = tables[part.plan]     # table.totals[group][j] for j in part.measures, or
+            table.tallies[group]
+
+A `Sum` counts in steps: its value is total · step; `largest` is the most one row moves it, so one unit
+moves it by at most max_rows · largest in each of at most max_groups groups.
+
+The noisy half: `make_plan(text, question, policy, price, ...)` gives the `Plan`: for each grouping set a
+`SetPlan`
+with the noise on every number (`NoiseStep`), the choices (`ChoiceStep`), the selection of private keys,
+and how each aggregate is read from what was released (`Reading`).
+"""
+
+from discreet.planning.exact import (
+    ExactMeasure,
+    ExactPlan,
+    ExactTable,
+    Lattice,
+    RowCount,
+    Sum,
+    Tally,
+    UnitCount,
+)
+from discreet.planning.noise import Reach, Share, least_noise
+from discreet.planning.plan import Plan, price_of
+from discreet.planning.plan_exact import ExactPlans, Part, plan_exact
+from discreet.planning.planner import make_plan
+from discreet.planning.price import Price, Within, budget_of, named_price
+from discreet.planning.readings import Reading
+from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+
+__all__ = [
+    "ChoiceStep",
+    "ExactMeasure",
+    "ExactPlan",
+    "ExactPlans",
+    "ExactTable",
+    "Lattice",
+    "NoiseStep",
+    "Part",
+    "Plan",
+    "Price",
+    "Reach",
+    "Reading",
+    "RowCount",
+    "SetPlan",
+    "Share",
+    "Sum",
+    "Tally",
+    "UnitCount",
+    "Within",
+    "budget_of",
+    "least_noise",
+    "make_plan",
+    "named_price",
+    "plan_exact",
+    "price_of",
+]

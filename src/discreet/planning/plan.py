@@ -1,0 +1,156 @@
+"""The plan: everything that will happen to a question, in words that a lawyer understands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP
+from discreet.mechanisms import Gaussian
+from discreet.planning.noise import Share
+from discreet.planning.steps import SetPlan
+from discreet.queries import Question, Slot
+from discreet.tables import Policy
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is computed, how each unit's part is bounded, what noise is added, what it costs and how far it
+    errs.
+
+    The object that is charged is the object that runs.
+    """
+
+    text: str  # the question's canonical SQL
+    question: Question
+    policy: Policy
+    share: Share  # the price
+    sets: tuple[SetPlan, ...]
+    confidence: Fraction
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The loss of all that is drawn."""
+        first, *rest = (each.loss for each in self.sets)
+        return sum(rest, first)
+
+    @property
+    def price(self) -> PureDP | ApproxDP | ZCDP:
+        """The notion that the loss keeps, at the price that was named."""
+        return price_of([self])
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether keys or Gaussian noise spend delta."""
+        return any(
+            each.selection is not None or any(isinstance(step.noise, Gaussian) for step in each.noises)
+            for each in self.sets
+        )
+
+    @property
+    def errors(self) -> dict[str, float | None]:
+        """How far each column may be from the bounded truth, before anything is spent; None where the data
+        decide, or where the error is not one in value."""
+        return {name: self._error_of(slot) for name, slot in self._aggregates()}
+
+    def _error_of(self, measure: int) -> float | None:
+        found = [
+            each.readings[measure].expected_error(self.confidence, self.policy.population)
+            for each in self.sets
+        ]
+        known = [error for error in found if error is not None]
+        return max(known) if len(known) == len(found) else None
+
+    def _aggregates(self) -> list[tuple[str, int]]:
+        """The columns that are an aggregate and nothing else, with its place among the measures."""
+        first = len(self.question.keys)
+        return [
+            (name, expression.index - first)
+            for name, expression in self.question.columns
+            if isinstance(expression, Slot) and expression.index >= first
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """The plan, a sentence a line."""
+        lines = [f"Question: {self.text}", *self._bounding()]
+        for each in self.sets:
+            lines.extend(_drawn(each))
+        lines.extend(self._expected())
+        lines.append(f"Price: {self._price()}.")
+        return lines
+
+    def _bounding(self) -> list[str]:
+        question = self.question
+        if question.each_row:
+            return ["Protected: each row. Rows with no value where one is needed add nothing."]
+        groups = (
+            f"in at most {question.max_groups} group{'s' * (question.max_groups > 1)}, "
+            if question.keys
+            else ""
+        )
+        rows = f"{question.max_rows} row{'s' * (question.max_rows > 1)}"
+        where = " in each" if question.keys else ""
+        return [
+            f"Protected: each unit of data set {self.policy.id!r}, under {self.policy.relation}.",
+            f"Bounded: {groups}at most {rows} of a unit{where}, after all filters and joins; "
+            "rows without a unit are dropped; values are clamped to their declared bounds.",
+        ]
+
+    def _expected(self) -> list[str]:
+        return [
+            f"Expected error of {name}: at most {error:.6g}, with {float(self.confidence):.0%} confidence."
+            for name, error in self.errors.items()
+            if error is not None
+        ]
+
+    def _price(self) -> str:
+        share = self.share
+        if share.rho is not None:
+            return f"rho {float(share.rho):.6g}"
+        epsilon = f"epsilon {float(share.epsilon or 0):.6g}"
+        return f"{epsilon}, delta {float(share.delta):.6g}" if self.needs_delta else epsilon
+
+    def to_json(self) -> dict[str, object]:
+        """The plan for programs: its sentences, loss and errors."""
+        return {
+            "question": self.text,
+            "price": {
+                name: str(value)
+                for name, value in (
+                    ("epsilon", self.share.epsilon),
+                    ("delta", self.share.delta),
+                    ("rho", self.share.rho),
+                )
+                if value is not None
+            },
+            "loss": self.loss.to_json(),
+            "errors": self.errors,
+            "confidence": float(self.confidence),
+            "sentences": self.sentences(),
+        }
+
+
+def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
+    """The price of plans that are charged together: what they promise adds up."""
+    relation, shares = plans[0].policy.relation, [plan.share for plan in plans]
+    if shares[0].rho is not None:
+        return ZCDP(sum(share.rho or 0 for share in shares), relation=relation)
+    epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
+    delta = sum((plan.share.delta for plan in plans if plan.needs_delta), Fraction(0))
+    return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)
+
+
+def _drawn(each: SetPlan) -> list[str]:
+    lines = []
+    labels = each.exact.plans[0].labels
+    if each.selection is not None:
+        lines.append(f"Keys: found in the data. {each.selection.describe()}")
+    elif each.keys:
+        lines.append(
+            f"Keys: {len(labels or ())} public labels, all shown; rows with any other label are dropped."
+        )
+    lines.extend(f"Noise: {step.noise.describe()}." for step in each.noises)
+    lines.extend(f"Choice: {step.chooser.describe()}" for step in each.choices)
+    return lines

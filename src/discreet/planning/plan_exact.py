@@ -1,0 +1,154 @@
+"""The pass that turns a question into exact plans, and says which exact numbers each aggregate needs."""
+
+import itertools
+import math
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from discreet.errors import UnsupportedQuery
+from discreet.planning.exact import (
+    MOST_GROUPS,
+    ExactMeasure,
+    ExactPlan,
+    Lattice,
+    RowCount,
+    Sum,
+    Tally,
+    UnitCount,
+)
+from discreet.queries import Measure, Question
+from discreet.tables import Value
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where an aggregate's exact numbers are: in which plan, and which of its measures (a tally has none)."""
+
+    plan: int
+    measures: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ExactPlans:
+    """The plans of one grouping set. `parts[i]` serves measure i of the question:
+
+    COUNT: one count. SUM: the sum. AVG: sum, count. VARIANCE and STDDEV: squares, sum, count, all around the
+    centre of the range. MODE, QUANTILE, MIN, MAX: a plan with a tally. Where keys are found in the data,
+    `units` names the count of units that selects them.
+    """
+
+    plans: tuple[ExactPlan, ...]
+    parts: tuple[Part, ...]
+    units: Part | None
+
+
+@dataclass
+class _Totals:
+    """The counts and sums of one plan, each once."""
+
+    measures: list[ExactMeasure] = field(default_factory=list)
+
+    def position(self, measure: ExactMeasure) -> int:
+        if measure not in self.measures:
+            self.measures.append(measure)
+        return self.measures.index(measure)
+
+
+def plan_exact(question: Question, *, salt: int) -> tuple[ExactPlans, ...]:
+    """The exact plans of each grouping set of a question, in the order of the sets."""
+    return tuple(_plan_set(question, chosen, salt) for chosen in question.sets)
+
+
+def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPlans:
+    keys = tuple(question.keys[position] for position in chosen)
+    blank = ExactPlan(
+        rows=question.rows,
+        keys=keys,
+        labels=_labels(question, chosen),
+        measures=(),
+        tally=None,
+        max_groups=question.max_groups if keys else 1,
+        max_rows=question.max_rows,
+        each_row=question.each_row,
+        salt=salt,
+    )
+    totals = _Totals()
+    units = Part(0, (totals.position(UnitCount()),)) if blank.labels is None else None
+    needed = [None if _tally_of(each) else _totals_of(each) for each in question.measures]
+    positions = [None if each is None else tuple(map(totals.position, each)) for each in needed]
+    plans = [replace(blank, measures=tuple(totals.measures))] if totals.measures else []
+    parts = []
+    for measure, where in zip(question.measures, positions, strict=True):
+        if where is None:
+            plans.append(replace(blank, tally=_tally_of(measure)))
+        parts.append(Part(len(plans) - 1, ()) if where is None else Part(0, where))
+    return ExactPlans(tuple(plans), tuple(parts), units)
+
+
+def _labels(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, ...], ...] | None:
+    """All combinations of public labels; None if some key's labels are only in the data."""
+    domains = [question.keys[position].domain for position in chosen]
+    known = [domain for domain in domains if domain is not None]
+    if len(known) < len(domains):
+        return None
+    if math.prod(map(len, known)) > MOST_GROUPS:
+        raise UnsupportedQuery(
+            f"A question must have at most {MOST_GROUPS} groups, got {math.prod(map(len, known))}. "
+            "Group by fewer or coarser keys.",
+            reason="groups",
+        )
+    return tuple(itertools.product(*known))
+
+
+def _totals_of(measure: Measure) -> tuple[ExactMeasure, ...]:
+    aggregate = measure.aggregate
+    argument, condition = aggregate.argument, aggregate.condition
+    if aggregate.function == "count_units":
+        return (UnitCount(condition),)
+    if argument is None or aggregate.function == "count":
+        return (RowCount(condition, argument),)
+    bounds = _bounds(measure)
+    kind = _kind(measure)
+    if aggregate.function == "sum":
+        return (Sum(argument, Lattice.over(bounds, kind), condition),)
+    count = RowCount(condition, argument)
+    if aggregate.function == "average":
+        return Sum(argument, Lattice.over(bounds, kind), condition), count
+    lattice = Lattice.coarse(bounds, kind)
+    centre = (lattice.lowest + lattice.highest) // 2
+    return (
+        Sum(argument, lattice, condition, power=2, centre=centre),
+        Sum(argument, lattice, condition, centre=centre),
+        count,
+    )
+
+
+def _tally_of(measure: Measure) -> Tally | None:
+    aggregate = measure.aggregate
+    if aggregate.function not in ("mode", "quantile", "minimum", "maximum"):
+        return None
+    assert aggregate.argument is not None
+    if aggregate.function == "mode":
+        return Tally(aggregate.argument, labels=measure.domain, condition=aggregate.condition)
+    lattice = Lattice.coarse(_bounds(measure), _kind(measure))
+    return Tally(aggregate.argument, lattice=lattice, condition=aggregate.condition)
+
+
+def _kind(measure: Measure) -> OneOf["integer", "number"]:
+    assert measure.aggregate.argument is not None
+    return "integer" if measure.aggregate.argument.type == "integer" else "number"
+
+
+def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
+    found = measure.range
+    if found is None:
+        place = measure.aggregate.place
+        raise UnsupportedQuery(
+            "This aggregate needs bounds that the policy does not give. "
+            "Ask the owner to declare bounds of the column.",
+            reason="no_bounds",
+            **({} if place is None else {"place": list(place)}),
+        )
+    low, high = found
+    return (low, high) if low < high else (low, low + 1)  # a constant is known to lie in some range

@@ -1,0 +1,201 @@
+"""The pass that gives every exact number its noise: what is drawn for one grouping set, for a share of
+the price.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.losses import Relation, bounded_range
+from discreet.mechanisms import Exponential, KeySelection, Quantile
+from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
+from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
+from discreet.planning.plan_exact import ExactPlans, Part
+from discreet.planning.readings import Average, Chosen, Noised, Reading, Total, Variance
+from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+from discreet.queries import Measure, Question
+
+_QUANTILES = {"minimum": Fraction(0), "maximum": Fraction(1)}
+
+
+@dataclass(frozen=True)
+class Need:
+    """An exact number that must be noised: measure `position`, less `centre` times measure `count`."""
+
+    position: int
+    centre: int = 0
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What decides the noise beside the question: the relation, the confidence errors are compared at, and
+    whether the budget takes Gaussian noise alone."""
+
+    relation: Relation
+    confidence: Fraction
+    gaussian: bool
+
+
+def plan_set(
+    question: Question, keys: tuple[int, ...], exact: ExactPlans, share: Share, terms: Terms
+) -> SetPlan:
+    """What is drawn for one grouping set. Each noised number, each choice and the keys get equal shares.
+
+    Delta goes to the keys where they are private, and else to Gaussian noise where that errs less.
+    """
+    needs = _needs(question, exact)
+    tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
+    items = len(needs) + len(tallies) + (exact.units is not None)
+    each = share.times(Fraction(1, items))
+    base = exact.plans[0]
+    selection = None
+    if exact.units is not None:
+        assert each.epsilon is not None
+        selection = KeySelection(epsilon=each.epsilon, delta=share.delta, max_groups=base.max_groups)
+        each = replace(each, delta=Fraction(0))
+    noises = tuple(_noise_step(need, base, each, terms) for need in needs)
+    choices = tuple(
+        _choice_step(question.measures[_measure_of(exact, index)], index, exact.plans[index], each, terms)
+        for index in tallies
+    )
+    readings = tuple(
+        _reading(measure, part, exact, needs, noises)
+        for measure, part in zip(question.measures, exact.parts, strict=True)
+    )
+    return SetPlan(keys, exact, selection, noises, choices, readings)
+
+
+def _measure_of(exact: ExactPlans, plan: int) -> int:
+    return next(index for index, part in enumerate(exact.parts) if part.plan == plan and not part.measures)
+
+
+def _needs(question: Question, exact: ExactPlans) -> tuple[Need, ...]:
+    """The numbers to be noised, each once: SUM and AVG of one column share one, and every count is its
+    own.
+    """
+    summed = {
+        part.measures[0]
+        for measure, part in zip(question.measures, exact.parts, strict=True)
+        if measure.aggregate.function == "sum"
+    }
+    found: dict[Need, None] = {}
+    for measure, part in zip(question.measures, exact.parts, strict=True):
+        if measure.aggregate.function == "average":
+            total, count = part.measures
+            found[_average_need(exact, total, count, summed)] = None
+            found[Need(count)] = None
+        else:
+            found.update(dict.fromkeys(map(Need, part.measures)))
+    return tuple(found)
+
+
+def _average_need(exact: ExactPlans, total: int, count: int, summed: set[int]) -> Need:
+    """AVG alone sums distances from the centre: half the noise. Beside SUM it reads that one's number."""
+    if total in summed:
+        return Need(total)
+    lattice = _sum_at(exact, total).lattice
+    return Need(total, (lattice.lowest + lattice.highest) // 2, count)
+
+
+def _sum_at(exact: ExactPlans, position: int) -> Sum:
+    measure = exact.plans[0].measures[position]
+    assert isinstance(measure, Sum)
+    return measure
+
+
+def _noise_step(need: Need, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
+    measure = plan.measures[need.position]
+    if isinstance(measure, UnitCount):
+        low, high = 0, 1
+    elif isinstance(measure, RowCount):
+        low, high = 0, plan.max_rows
+    else:
+        low, high = (end * plan.max_rows for end in _ends(measure, need.centre))
+    reach = Reach(
+        groups=_groups(plan),
+        most=max(abs(low), abs(high), 1),
+        swap=max(max(0, high) - min(0, low), 1),
+        relation=terms.relation,
+    )
+    noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
+    return NoiseStep(need.position, noise, need.centre, need.count)
+
+
+def _ends(measure: Sum, centre: int) -> tuple[int, int]:
+    """The least and the most that one row adds."""
+    if measure.power == 2:
+        return 0, measure.largest
+    shift = measure.centre + centre
+    return measure.lattice.lowest - shift, measure.lattice.highest - shift
+
+
+def _groups(plan: ExactPlan) -> int | None:
+    """In how many groups a unit may be; None where there is one group for all."""
+    if not plan.keys:
+        return None
+    return plan.max_groups if plan.labels is None else min(plan.max_groups, max(1, len(plan.labels)))
+
+
+def _choice_step(measure: Measure, index: int, plan: ExactPlan, share: Share, terms: Terms) -> ChoiceStep:
+    """A choice in every group. Under replace a unit leaves some groups and enters others, so twice as
+    many move.
+    """
+    groups = _groups(plan)
+    times = (groups or 1) * (2 if groups is not None and terms.relation != "add/remove" else 1)
+    epsilon = largest_epsilon(
+        share.times(Fraction(1, times)), lambda each: bounded_range(epsilon=each, relation=terms.relation)
+    )
+    assert plan.tally is not None
+    return ChoiceStep(index, _chooser(measure, plan, plan.tally, epsilon, terms.relation), times)
+
+
+def _chooser(
+    measure: Measure, plan: ExactPlan, tally: Tally, epsilon: Fraction, relation: Relation
+) -> Exponential | Quantile:
+    if tally.lattice is None:
+        monotone = relation == "add/remove"  # a unit's rows only add to the counts of labels
+        return Exponential(
+            epsilon=epsilon,
+            sensitivity=plan.max_rows,
+            scores="monotone" if monotone else "general",
+            relation=relation,
+        )
+    aggregate = measure.aggregate
+    fraction = _QUANTILES.get(aggregate.function, aggregate.fraction)
+    assert fraction is not None
+    return Quantile(
+        epsilon=epsilon,
+        quantile=fraction,
+        bounds=(tally.lattice.lowest, tally.lattice.highest),
+        step=1,
+        max_rows=plan.max_rows,
+        relation=relation,
+    )
+
+
+def _reading(
+    measure: Measure, part: Part, exact: ExactPlans, needs: tuple[Need, ...], noises: tuple[NoiseStep, ...]
+) -> Reading:
+    def noised(need: Need) -> Noised:
+        index = needs.index(need)
+        return Noised(index, noises[index].noise)
+
+    function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
+    if not part.measures:
+        tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
+        tally = exact.plans[part.plan].tally
+        assert tally is not None
+        step = Fraction(1) if tally.lattice is None else tally.lattice.step
+        return Chosen(len(needs) + tallies.index(part.plan), tally.labels, step, whole)
+    if function == "average":
+        total, count = part.measures
+        need = next(each for each in needs if each.position == total)
+        lattice = _sum_at(exact, total).lattice
+        ends = (lattice.lowest, lattice.highest)
+        return Average(noised(need), noised(Need(count)), lattice.step, need.centre, ends)
+    if function in ("variance", "deviation"):
+        lattice = _sum_at(exact, part.measures[0]).lattice
+        squares, middle, count_of = (noised(Need(position)) for position in part.measures)
+        return Variance(squares, middle, count_of, lattice.step, lattice.width, function == "deviation")
+    step = _sum_at(exact, part.measures[0]).lattice.step if function == "sum" else Fraction(1)
+    return Total(noised(Need(part.measures[0])), step, whole)

@@ -1,0 +1,72 @@
+"""From a question and a price to a plan. No data is touched, and none is needed."""
+
+from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+from discreet.errors import UnsupportedQuery
+from discreet.losses import GDP
+from discreet.numerics import exact, least_passing
+from discreet.planning.noise import Share
+from discreet.planning.plan import Plan
+from discreet.planning.plan_exact import plan_exact
+from discreet.planning.plan_set import Terms, plan_set
+from discreet.planning.price import Price, Within, budget_of, check_keys, delta_for
+from discreet.queries import Question
+from discreet.tables import Policy
+
+_DIGITS = 4  # of a price that was searched for
+
+
+def make_plan(
+    text: str, question: Question, policy: Policy, price: Price, *, confidence: Fraction, part: Fraction
+) -> Plan:
+    """The plan of one question for its part of the price."""
+    delta = delta_for(policy, price, public_keys=question.public_keys)
+    if not question.public_keys:
+        check_keys(policy, price, delta)
+
+    def planned(share: Share) -> Plan:
+        gaussian = isinstance(budget_of(policy), GDP) and share.rho is not None
+        terms = Terms(policy.relation, confidence, gaussian)
+        each = share.times(Fraction(1, len(question.sets)))
+        sets = tuple(
+            plan_set(question, keys, exact, each, terms)
+            for keys, exact in zip(question.sets, plan_exact(question, salt=0), strict=True)
+        )
+        return Plan(text, question, policy, share, sets, confidence)
+
+    if price.share is None:
+        assert price.within is not None
+        return _within(planned, price.within, delta)
+    return planned(Share(price.share.epsilon, delta, price.share.rho).times(part))
+
+
+def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -> Plan:
+    """The plan of the least price whose expected errors keep the limits."""
+    errors = planned(Share(epsilon=Fraction(1), delta=delta)).errors
+    limits = _limits(within, errors)
+
+    def keeps(epsilon: Fraction) -> bool:
+        found = planned(Share(epsilon=epsilon, delta=delta)).errors
+        return all(Fraction(found[name] or 0) <= limit for name, limit in limits.items())
+
+    return planned(Share(epsilon=_round_up(least_passing(keeps, tolerance=Fraction(1, 2**12))), delta=delta))
+
+
+def _limits(within: Within, errors: Mapping[str, float | None]) -> dict[str, Fraction]:
+    named = within if isinstance(within, Mapping) else dict.fromkeys(errors, within)
+    for name in named:
+        if errors.get(name) is None:
+            raise UnsupportedQuery(
+                "within must name columns that are a COUNT or SUM (or an AVG, with a declared population), "
+                f"got {name!r}. Name a price instead.",
+                reason="within",
+            )
+    return {name: exact(limit, name="within") for name, limit in named.items()}
+
+
+def _round_up(epsilon: Fraction) -> Fraction:
+    """A price with few digits, not below the one found."""
+    context = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+    return Fraction(context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator)))

@@ -1,0 +1,97 @@
+"""The price an asker names, and how it meets the budget."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from discreet.errors import InvalidParameter, PolicyViolation
+from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
+from discreet.numerics import Real, exact_delta, exact_epsilon, exact_positive
+from discreet.planning.noise import Share
+from discreet.tables import Policy
+
+Within: TypeAlias = Real | Mapping[str, Real]
+
+_KEYS_PART = 16  # a question with private keys takes this part of the opening delta, unless told
+
+
+@dataclass(frozen=True)
+class Price:
+    """What may be spent: epsilon and delta, or rho; or an error to keep within, the price being found."""
+
+    share: Share | None
+    within: Within | None
+    delta: Fraction | None  # as asked for; None where the default holds
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        rho: Real | None = None,
+        within: Within | None = None,
+    ) -> "Price":
+        """The price from the arguments of `ask`: exactly one of epsilon, rho and within."""
+        if sum(each is not None for each in (epsilon, rho, within)) != 1:
+            raise InvalidParameter(
+                "a question must be asked with exactly one of epsilon, rho and within.", parameter="epsilon"
+            )
+        failure = None if delta is None else exact_delta(delta)
+        if rho is not None:
+            return cls(Share(rho=exact_positive(rho, name="rho")), None, failure)
+        if epsilon is not None:
+            return cls(Share(epsilon=exact_epsilon(epsilon)), None, failure)
+        limits = list(within.values()) if isinstance(within, Mapping) else [within]
+        for each in limits:
+            exact_positive(each, name="within")  # type: ignore[arg-type]
+        return cls(None, within, failure)
+
+
+def budget_of(policy: Policy) -> PureDP | ApproxDP | ZCDP | GDP:
+    """The policy's budget as a notion, under the policy's relation."""
+    numbers = dict(policy.budget)
+    if "mu" in numbers:
+        return GDP(**numbers, relation=policy.relation)
+    if "rho" in numbers:
+        return ZCDP(**numbers, relation=policy.relation)
+    kind = ApproxDP if "delta" in numbers else PureDP
+    return kind(**numbers, relation=policy.relation)
+
+
+def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:
+    """The price as the ledger is told it; None where the account's rule does better by the loss itself."""
+    budget = budget_of(policy)
+    if isinstance(price, ZCDP):
+        return price if isinstance(budget, ZCDP) else None
+    return price if isinstance(price, ApproxDP) or isinstance(budget, PureDP | ApproxDP) else None
+
+
+def delta_for(policy: Policy, price: Price, *, public_keys: bool) -> Fraction:
+    """The delta of a question: as asked, else 0 with public keys and a sixteenth of the opening delta
+    without.
+    """
+    if price.delta is not None:
+        return price.delta
+    opening = dict(policy.budget).get("delta", Fraction(0))
+    return Fraction(0) if public_keys else opening / _KEYS_PART
+
+
+def check_keys(policy: Policy, price: Price, delta: Fraction) -> None:
+    """Refuse private keys where no rule could pay for them."""
+    if price.share is not None and price.share.rho is not None:
+        raise PolicyViolation(
+            "a question with private keys must be priced by epsilon, got rho. "
+            "Declare the keys in the policy, or name epsilon and delta."
+        )
+    if policy.relation != "add/remove":
+        raise PolicyViolation(
+            "private keys need the relation add/remove. Declare the keys in the policy: "
+            "public keys cost nothing."
+        )
+    if delta == 0:
+        raise PolicyViolation(
+            "private keys must be paid for with delta > 0, and there is none. "
+            "Declare the keys in the policy, or ask for a budget with delta."
+        )

@@ -1,0 +1,60 @@
+"""What will be drawn for one grouping set: noised numbers, choices and keys, each with its mechanism."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from discreet.losses import PrivacyLoss
+from discreet.mechanisms import Exponential, KeySelection, Quantile
+from discreet.planning.noise import Noise
+from discreet.planning.plan_exact import ExactPlans
+from discreet.planning.readings import Reading
+
+Chooser: TypeAlias = Exponential | Quantile
+
+
+@dataclass(frozen=True)
+class NoiseStep:
+    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`."""
+
+    position: int
+    noise: Noise
+    centre: int = 0
+    count: int | None = None
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        return self.noise.loss
+
+
+@dataclass(frozen=True)
+class ChoiceStep:
+    """One choice in every group, from the tally of exact plan `plan`; a unit moves at most `groups` of
+    them.
+    """
+
+    plan: int
+    chooser: Chooser
+    groups: int
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        return self.groups * self.chooser.loss
+
+
+@dataclass(frozen=True)
+class SetPlan:
+    """Everything about one grouping set: what is computed, drawn and read, in this order."""
+
+    keys: tuple[int, ...]  # positions among the question's keys
+    exact: ExactPlans
+    selection: KeySelection | None
+    noises: tuple[NoiseStep, ...]
+    choices: tuple[ChoiceStep, ...]
+    readings: tuple[Reading, ...]
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        losses = [step.loss for step in self.noises] + [step.loss for step in self.choices]
+        if self.selection is not None:
+            losses.append(self.selection.loss)
+        return sum(losses[1:], losses[0])

@@ -1,0 +1,97 @@
+"""Questions: SQL text or the Python builder, into one frozen tree of allowed nodes, resolved against a
+policy.
+
+    read_question(question, policy) -> Question    SQL text, a Builder, or a tree
+    read_sql(text) -> Query                        the tree alone; to_sql(tree) is its canonical text
+    resolve(tree, policy) -> Question              names, types, ranges, keys and units
+
+A `Question` is what planning starts from:
+
+    question.rows       Relation: what is read, filtered and joined, with the unit carried beside the columns
+    question.keys       Key(expression, domain): public labels, or None where only the data knows them
+    question.sets       grouping sets, as positions in keys
+    question.measures   Measure(aggregate, range, domain): each aggregate once; a range of None has no bounds
+    question.columns    (name, expression over Slots): what the answer shows, post-processing of the slots
+    question.having, question.order, question.limit    over Slots too
+    question.max_groups, question.max_rows, question.each_row, question.public_keys
+
+Slots number the released values: keys first, then measures. `evaluate(expression, lookup)` computes an
+expression, `lookup` giving the value of each Name or Slot. Everything outside the closed list is refused with
+UnsupportedQuery, whose `fields["reason"]` is a stable word and whose message underlines the place.
+"""
+
+from discreet.queries.builder import Builder, Term, case, column, table
+from discreet.queries.domain import Domain, domain_of
+from discreet.queries.evaluate import evaluate
+from discreet.queries.nodes import (
+    Aggregate,
+    AggregateName,
+    Call,
+    Case,
+    Expression,
+    Literal,
+    Name,
+    Query,
+    Slot,
+    walk,
+)
+from discreet.queries.question import Key, Measure, Question, Term as OrderTerm
+from discreet.queries.ranges import Range, integer_span
+from discreet.queries.read import read_question
+from discreet.queries.relations import (
+    Field,
+    Filtered,
+    Joined,
+    PerUnit,
+    Project,
+    Relation,
+    Scan,
+    Stacked,
+    scans,
+    unit_scan,
+)
+from discreet.queries.resolve import resolve
+from discreet.queries.sql import read_sql
+from discreet.queries.text import to_sql, to_text
+
+__all__ = [
+    "Aggregate",
+    "AggregateName",
+    "Builder",
+    "Call",
+    "Case",
+    "Domain",
+    "Expression",
+    "Field",
+    "Filtered",
+    "Joined",
+    "Key",
+    "Literal",
+    "Measure",
+    "Name",
+    "OrderTerm",
+    "PerUnit",
+    "Project",
+    "Query",
+    "Question",
+    "Range",
+    "Relation",
+    "Scan",
+    "Slot",
+    "Stacked",
+    "Term",
+    "case",
+    "column",
+    "domain_of",
+    "evaluate",
+    "integer_span",
+    "read_question",
+    "read_sql",
+    "resolve",
+    "scans",
+    "table",
+    "to_sql",
+    "to_text",
+    "unit_scan",
+    "walk",
+]

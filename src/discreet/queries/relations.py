@@ -1,0 +1,160 @@
+"""What FROM becomes: rows whose columns have types, and whose unit is carried beside them, never by name.
+
+Names in a relation are qualified: `Name(name, table)` with the alias and the exact name of a field. Every
+private relation leads to exactly one unit per row: a column of a scanned table, handed on by every node
+above it. No expression, alias or subquery can replace it, because it is not among the fields.
+"""
+
+from dataclasses import dataclass
+from typing import Literal as OneOf, TypeAlias
+
+from discreet.queries.nodes import Aggregate, Expression
+from discreet.queries.ranges import Range
+from discreet.tables import Bound, Type, Value
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a relation and what is promised of it."""
+
+    table: str
+    name: str
+    type: Type
+    range: Range | None = None
+    bounds: tuple[Bound, Bound] | None = None  # of dates
+    keys: tuple[Value, ...] | None = None
+    is_unit: bool = False
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The rows of a table of the policy. `unit` is the unit's column; None on public tables, tables whose
+    unit is reached by a foreign key, and tables whose every row is a unit (`each_row`)."""
+
+    table: str
+    alias: str
+    fields: tuple[Field, ...]
+    unit: str | None
+    limits: tuple[int, int]  # max_groups, max_rows
+    public_key: str | None = None
+    each_row: bool = False
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """The rows where the condition is true."""
+
+    source: "Relation"
+    condition: Expression
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return self.source.fields
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        return self.source.limits
+
+
+@dataclass(frozen=True)
+class Project:
+    """One new row for each row: a row-wise subquery."""
+
+    source: "Relation"
+    outputs: tuple[tuple[str, Expression], ...]
+    alias: str
+    fields: tuple[Field, ...]
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        return self.source.limits
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Pairs of rows that agree in the `on` columns. `unit_from` names the side whose unit the pair has; with
+    `cap`, each side is first cut to so many rows per unit."""
+
+    left: "Relation"
+    right: "Relation"
+    on: tuple[tuple[Expression, Expression], ...]
+    kind: OneOf["inner", "left"]
+    unit_from: OneOf["left", "right"]
+    limits: tuple[int, int]
+    cap: int | None = None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return (*self.left.fields, *self.right.fields)
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """UNION ALL: the rows of all members, columns by position."""
+
+    members: tuple[Project, ...]
+    alias: str
+    fields: tuple[Field, ...]
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        groups, rows = zip(*(each.limits for each in self.members), strict=True)
+        return max(groups), max(rows)
+
+
+@dataclass(frozen=True)
+class PerUnit:
+    """One row for each unit: aggregates of its own rows, exact and without noise.
+
+    Outputs are expressions over slots: slot 0 is the unit, then the aggregates.
+    """
+
+    source: "Relation"
+    aggregates: tuple[Aggregate, ...]
+    ranges: tuple[Range | None, ...]  # of the aggregates' arguments
+    outputs: tuple[tuple[str, Expression], ...]
+    condition: Expression | None
+    alias: str
+    fields: tuple[Field, ...]
+    limits: tuple[int, int] = (1, 1)
+
+
+Relation: TypeAlias = Scan | Filtered | Project | Joined | Stacked | PerUnit
+
+
+def is_public(relation: Relation) -> bool:
+    """Whether nobody's rows are in it."""
+    if isinstance(relation, Scan):
+        return relation.public_key is not None
+    if isinstance(relation, Joined):
+        return is_public(relation.left) and is_public(relation.right)
+    if isinstance(relation, Stacked):
+        return all(is_public(each) for each in relation.members)
+    return is_public(relation.source)
+
+
+def has_each_row(relation: Relation) -> bool:
+    """Whether each row of it is a unit of its own."""
+    return any(scan.each_row for scan in scans(relation))
+
+
+def unit_scan(relation: Relation) -> Scan:
+    """The scan that the unit of the relation's rows comes from (of a union: of its first member)."""
+    if isinstance(relation, Scan):
+        return relation
+    if isinstance(relation, Joined):
+        return unit_scan(relation.left if relation.unit_from == "left" else relation.right)
+    if isinstance(relation, Stacked):
+        return unit_scan(relation.members[0])
+    return unit_scan(relation.source)
+
+
+def scans(relation: Relation) -> tuple[Scan, ...]:
+    """Every table that is read, left to right."""
+    if isinstance(relation, Scan):
+        return (relation,)
+    if isinstance(relation, Joined):
+        return (*scans(relation.left), *scans(relation.right))
+    if isinstance(relation, Stacked):
+        return tuple(scan for each in relation.members for scan in scans(each))
+    return scans(relation.source)

@@ -1,0 +1,123 @@
+"""A subquery with GROUP BY the unit: one row for each person, exact, before any noise."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot
+from discreet.queries.ranges import Range, range_of
+from discreet.queries.refusal import refuse
+from discreet.queries.relations import Field, PerUnit, Relation, has_each_row, is_public
+from discreet.queries.typing import (
+    Scope,
+    as_condition,
+    assign_types,
+    finish_case,
+    fit_integer,
+    type_aggregate,
+    type_call,
+    unify,
+)
+
+ALLOWED = ("count_rows", "count", "sum", "average", "minimum", "maximum")
+
+
+def is_per_unit(query: Select, source: Relation) -> bool:
+    """Whether the query groups by the unit and nothing else."""
+    if len(query.keys) != 1 or query.sets is not None or is_public(source) or has_each_row(source):
+        return False
+    key = query.keys[0]
+    found = Scope(source.fields).find(key) if isinstance(key, Name) else None
+    return found is not None and found.is_unit
+
+
+@dataclass
+class Totals:
+    """Turns expressions over the unit and its aggregates into expressions over slots: the unit is slot 0."""
+
+    scope: Scope
+    unit: Field
+    rows: int  # of a unit, as far as the policy expects
+    aggregates: list[Aggregate] = field(default_factory=list)
+    ranges: list[Range | None] = field(default_factory=list)
+
+    def lower(self, node: Expression) -> Expression:
+        if isinstance(node, Aggregate):
+            return self._slot(node)
+        if isinstance(node, Literal):
+            return assign_types(node, self.scope)
+        if isinstance(node, Name):
+            if self.scope.field(node) != self.unit:
+                refuse("not_grouped", f"Column {node.name!r} is neither the unit nor in an aggregate.", node)
+            return Slot(0, type=self.unit.type, place=node.place)
+        if isinstance(node, Call):
+            return type_call(replace(node, arguments=tuple(map(self.lower, node.arguments))))
+        assert isinstance(node, Case)
+        conditions = [as_condition(self.lower(test)) for test, _ in node.branches]
+        values = [*(self.lower(value) for _, value in node.branches), self.lower(node.otherwise)]
+        return finish_case(node, conditions, unify(values, node))
+
+    def _slot(self, node: Aggregate) -> Slot:
+        if node.function not in ALLOWED:
+            refuse("per_unit", "For each unit there are COUNT, SUM, AVG, MIN and MAX.", node)
+        typed = type_aggregate(node, self.scope)
+        bounds = None if typed.argument is None else self.scope.range(typed.argument)
+        exact = typed.argument is not None and typed.argument.type == "integer"
+        if bounds is None and node.function in ("sum", "average") and not exact:
+            refuse("no_bounds", "SUM and AVG of numbers need bounds in the policy.", node)
+        if typed not in self.aggregates:
+            self.aggregates.append(typed)
+            self.ranges.append(bounds)
+        return Slot(1 + self.aggregates.index(typed), type=typed.type, place=node.place)
+
+    def range(self, node: Expression) -> Range | None:
+        """The range of an output, a unit having as many rows as the policy lets count."""
+        slots = {Name(str(1 + index)): self._range_of(index) for index in range(len(self.aggregates))}
+        return range_of(_name_slots(node), slots.get)
+
+    def _range_of(self, index: int) -> Range | None:
+        function, bounds = self.aggregates[index].function, self.ranges[index]
+        if function in ("count", "count_rows"):
+            return Fraction(0), Fraction(self.rows)
+        if function == "sum" and bounds is not None:
+            return self.rows * min(bounds[0], Fraction(0)), self.rows * max(bounds[1], Fraction(0))
+        return bounds
+
+
+def _name_slots(node: Expression) -> Expression:
+    if isinstance(node, Slot):
+        return Name(str(node.index))
+    if isinstance(node, Call):
+        return replace(node, arguments=tuple(map(_name_slots, node.arguments)))
+    if isinstance(node, Case):
+        branches = tuple((test, _name_slots(value)) for test, value in node.branches)
+        return replace(node, branches=branches, otherwise=_name_slots(node.otherwise))
+    return node
+
+
+def resolve_per_unit(query: Select, source: Relation, alias: str) -> PerUnit:
+    """One row for each unit; its columns are the unit, and arithmetic on its aggregates."""
+    key = query.keys[0]
+    assert isinstance(key, Name)
+    scope = Scope(source.fields)
+    unit = scope.field(key)
+    totals = Totals(scope, unit, source.limits[0] * source.limits[1])
+    outputs: list[tuple[str, Expression]] = []
+    for each in query.outputs:
+        if each.expression is None:
+            refuse("star", "* is not grouped. Name the aggregates.", each)
+        outputs.append((each.name, fit_integer(totals.lower(each.expression))))
+    condition = None if query.having is None else as_condition(totals.lower(query.having))
+    fields = tuple(
+        Field(
+            alias,
+            name,
+            expression.type or "text",
+            range=totals.range(expression),
+            keys=unit.keys if expression == Slot(0) else None,
+            is_unit=expression == Slot(0),
+        )
+        for name, expression in outputs
+    )
+    return PerUnit(
+        source, tuple(totals.aggregates), tuple(totals.ranges), tuple(outputs), condition, alias, fields
+    )

@@ -1,0 +1,166 @@
+"""The only caller of mechanisms on table data: exact whole numbers go in, noisy ones come out."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from discreet.errors import DiscreetError, Finished, InternalError, UnsupportedQuery
+from discreet.mechanisms import Quantile, Sparse
+from discreet.numerics import Real, exact
+from discreet.planning import (
+    ChoiceStep,
+    ExactPlan,
+    ExactTable,
+    NoiseStep,
+    Plan,
+    SetPlan,
+    Sum,
+    UnitCount,
+    plan_exact,
+)
+from discreet.queries import Question
+from discreet.randomness import Source, fresh_source
+from discreet.tables import Value
+
+Run: TypeAlias = Callable[[ExactPlan], ExactTable]
+Group: TypeAlias = tuple[Value, ...]
+
+
+class Outcome(NamedTuple):
+    """What was released for one grouping set: its groups, and for each the noised and chosen numbers."""
+
+    groups: tuple[Group, ...]
+    numbers: tuple[tuple[int, ...], ...]
+
+
+def release(plan: Plan, run: Run) -> tuple[Outcome, ...]:
+    """Run a charged plan: exact tables from the engine, fresh noise on every number of every group.
+
+    Privacy: what is drawn is `plan.sets`, whose losses were charged; every draw is independent.
+    """
+    try:
+        return _release(plan, run, fresh_source())
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001  its words might quote the data
+        raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
+
+
+def _release(plan: Plan, run: Run, source: Source) -> tuple[Outcome, ...]:
+    salt = source.word() >> 1
+    return tuple(_release_set(each, run, salt, source) for each in plan.sets)
+
+
+def _release_set(each: SetPlan, run: Run, salt: int, source: Source) -> Outcome:
+    tables = {
+        index: run(replace(plan, salt=salt))
+        for index, plan in enumerate(each.exact.plans)
+        if plan.measures or plan.tally is not None
+    }
+    groups = _groups(each, tables, source)
+    columns = [_noised(step, _totals(tables[0], groups), source) for step in each.noises]
+    columns.extend(_chosen(step, each, tables[step.plan], groups, source) for step in each.choices)
+    return Outcome(groups, tuple(zip(*columns, strict=True)) if groups else ())
+
+
+def _groups(each: SetPlan, tables: dict[int, ExactTable], source: Source) -> tuple[Group, ...]:
+    """The public labels; or, of the groups found in the data, those that the selection keeps."""
+    labels = each.exact.plans[0].labels
+    if labels is not None:
+        return labels
+    assert each.selection is not None
+    assert each.exact.units is not None
+    (position,) = each.exact.units.measures
+    table = tables[0]
+    units = np.array([totals[position] for totals in table.totals], dtype=np.int64)
+    kept = each.selection._select(units, source)
+    return tuple(group for group, keep in zip(table.groups, kept.tolist(), strict=True) if keep)
+
+
+def _totals(table: ExactTable, groups: Sequence[Group]) -> list[tuple[int, ...]]:
+    found = dict(zip(table.groups, table.totals, strict=True))
+    return [found[group] for group in groups]
+
+
+def _noised(step: NoiseStep, totals: list[tuple[int, ...]], source: Source) -> list[int]:
+    exact = [
+        row[step.position] - (0 if step.count is None else step.centre * row[step.count]) for row in totals
+    ]
+    return [int(number) for number in step.noise._release(exact, source)]
+
+
+def _chosen(
+    step: ChoiceStep, each: SetPlan, table: ExactTable, groups: Sequence[Group], source: Source
+) -> list[int]:
+    """A choice in every group; where nobody was found it is made among scores that are all equal."""
+    found = dict(zip(table.groups, table.tallies, strict=True))
+    tally = each.exact.plans[step.plan].tally
+    assert tally is not None
+    chosen = []
+    for group in groups:
+        counts = found.get(group, {})
+        if isinstance(step.chooser, Quantile):
+            chosen.append(step.chooser._release_tally(counts, source))
+        else:
+            labels = range(len(tally.labels or ()))
+            chosen.append(step.chooser._choose([counts.get(label, 0) for label in labels], source))
+    return chosen
+
+
+class Watch:
+    """A sparse vector over questions: is a COUNT or SUM above the threshold? Paid for whole when opened.
+
+    A question whose own sensitivity s is larger than the stream's is scaled down to it, so every
+    comparison has the same privacy and larger sums a wider margin.
+
+    Privacy: (ε, δ)-DP for any number of questions, chosen adaptively, until `count` of them were above
+    (Dwork and Roth 2014, Theorem 3.25). The noisy threshold is never written anywhere.
+    """
+
+    def __init__(
+        self,
+        stream: Sparse,
+        threshold: Real,
+        run: Run,
+        read: Callable[[str], Question],
+    ) -> None:
+        self._stream, self._run, self._read = stream, run, read
+        self._threshold = exact(threshold, name="threshold")
+        self._salt = fresh_source().word() >> 1
+        self._lock = threading.Lock()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last "above" has been given."""
+        return self._stream.finished
+
+    def test(self, question: str) -> bool:
+        """Whether the answer to one ungrouped COUNT or SUM is above the threshold, by the noise."""
+        plan, step = self._plan(question)
+        with self._lock:
+            if self.finished:
+                raise Finished("this watch has given its last answer. Open another one.")
+            (total,) = self._run(plan).totals[0]
+            distance = total * step - self._threshold
+            return self._stream.test(float(distance * self._shrink(plan, step)))
+
+    def _plan(self, question: str) -> tuple[ExactPlan, Fraction]:
+        resolved = self._read(question)
+        measures = resolved.measures
+        plain = len(measures) == 1 and not resolved.keys and resolved.having is None
+        if not plain or measures[0].aggregate.function not in ("count_rows", "count", "count_units", "sum"):
+            raise UnsupportedQuery("A watch must be asked one COUNT or SUM without GROUP BY.", reason="watch")
+        (plans,) = plan_exact(resolved, salt=self._salt)
+        measure = plans.plans[0].measures[0]
+        return plans.plans[0], measure.lattice.step if isinstance(measure, Sum) else Fraction(1)
+
+    def _shrink(self, plan: ExactPlan, step: Fraction) -> Fraction:
+        measure = plan.measures[0]
+        most = measure.largest if isinstance(measure, Sum) else 1
+        rows = 1 if isinstance(measure, UnitCount) else plan.max_rows
+        swap = 1 if self._stream.relation == "add/remove" else 2
+        return min(Fraction(1), self._stream.sensitivity / (most * rows * swap * step))

@@ -1,0 +1,58 @@
+"""What a data set is, who is protected in it, and what its owner promises and allows: the policy.
+
+A `Policy` is frozen and public: it is made from a TOML file (`from_policy`) or from the arguments of
+`Curator.open` (`from_arguments`), and no data is read to make it. Columns that the owner does not mention are
+added from the schema of the data with `policy.with_schema(engine.schema())`. `policy.digest` is its identity.
+
+    policy.tables -> Table(name, unit, columns, max_groups, max_rows, source)
+    policy.public -> PublicTable(name, key, columns, source)
+    table.unit    -> UnitColumn(column) | EachRow() | Through(table, on)
+    column        -> Column(name, type, bounds, keys, nullable, missing)
+    policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
+"""
+
+from discreet.tables.budget import Budget, read_budget
+from discreet.tables.column import Column
+from discreet.tables.opening import Opening, read_opening
+from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
+from discreet.tables.read import from_arguments, from_policy, from_toml
+from discreet.tables.types import (
+    LARGEST_INTEGER,
+    SMALLEST_INTEGER,
+    TYPES,
+    Bound,
+    Type,
+    Value,
+    spell,
+    type_of,
+)
+from discreet.tables.unit import EachRow, Through, Unit, UnitColumn, each_row
+
+__all__ = [
+    "LARGEST_INTEGER",
+    "SMALLEST_INTEGER",
+    "TYPES",
+    "Bound",
+    "Budget",
+    "Column",
+    "EachRow",
+    "Opening",
+    "Policy",
+    "PublicTable",
+    "Relation",
+    "Schema",
+    "Table",
+    "Through",
+    "Type",
+    "Unit",
+    "UnitColumn",
+    "Value",
+    "each_row",
+    "from_arguments",
+    "from_policy",
+    "from_toml",
+    "read_budget",
+    "read_opening",
+    "spell",
+    "type_of",
+]

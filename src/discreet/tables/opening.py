@@ -1,0 +1,65 @@
+"""What an owner says when opening data by hand: the same policy that a file would state."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from discreet.errors import InvalidParameter
+from discreet.tables.policy import Policy
+from discreet.tables.read import from_arguments
+
+
+class Opening(TypedDict, total=False):
+    """The words of an opening; unit and budget are required."""
+
+    unit: Any
+    budget: Any
+    name: str | None
+    types: Mapping[str, Any]
+    bounds: Mapping[str, Any]
+    keys: Mapping[str, Any]
+    max_groups: int
+    max_rows: int
+    relation: str
+    population: int | None
+    version: str
+    filter: str | None
+    public: Mapping[str, tuple[Any, str]]
+
+
+def read_opening(source: Any, opening: Opening) -> tuple[Policy, dict[str, object], Path]:
+    """The policy, the tables that lie in memory, and where the ledger lies unless told otherwise.
+
+    A source is a path, a frame, or a mapping of table names to them; a public table comes with its key.
+    """
+    said: dict[str, Any] = dict(opening)
+    for word in ("unit", "budget"):
+        if word not in said:
+            raise InvalidParameter(f"{word} must be declared to open data, got none.", parameter=word)
+    name = said.pop("name", None)
+    tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source): source}
+    public = dict(said.pop("public", None) or {})
+    policy = from_arguments(
+        id=name or "+".join(tables),
+        sources={each: _path(where) for each, where in tables.items()},
+        public={each: (key, _path(where)) for each, (where, key) in public.items()},
+        **said,
+    )
+    every = {**tables, **{each: where for each, (where, _) in public.items()}}
+    frames = {each: where for each, where in every.items() if _path(where) is None}
+    first = _path(next(iter(tables.values()), None))
+    return (
+        policy,
+        frames,
+        Path(f"{policy.id}.ledger") if first is None else Path(first).with_suffix(".ledger"),
+    )
+
+
+def _path(source: Any) -> str | None:
+    return str(source) if isinstance(source, str | Path) else None
+
+
+def _stem(source: Any) -> str:
+    if _path(source) is None:
+        raise InvalidParameter("name must be given for data in memory, got none.", parameter="name")
+    return Path(str(source)).name.split(".")[0]

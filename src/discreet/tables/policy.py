@@ -1,0 +1,223 @@
+"""The owner's policy: what the data set is, who is protected, what is promised, what may be spent."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from discreet.errors import InvalidParameter, PolicyViolation
+from discreet.tables.budget import Budget
+from discreet.tables.column import Column
+from discreet.tables.types import Type, spell
+from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
+
+Relation: TypeAlias = Literal["add/remove", "replace"]
+Schema: TypeAlias = Mapping[str, Mapping[str, Type]]
+
+RELATIONS: tuple[Relation, ...] = ("add/remove", "replace")
+FILTERS = (None, "advanced")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A private table: its unit, its columns, and how much of it one unit may move."""
+
+    name: str
+    unit: Unit
+    columns: tuple[Column, ...] = ()
+    max_groups: int = 1
+    max_rows: int = 1
+    source: str | None = field(default=None, compare=False)  # where the data lies is no part of what it is
+
+    def __post_init__(self) -> None:
+        _check_name(self.name, "a table's name")
+        _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
+        _check_limit(self.max_groups, f"max_groups of table {self.name!r}")
+        _check_limit(self.max_rows, f"max_rows of table {self.name!r}")
+        if isinstance(self.unit, EachRow) and (self.max_groups, self.max_rows) != (1, 1):
+            raise InvalidParameter(
+                f"max_groups and max_rows of table {self.name!r} must be 1: each row is a unit of its own."
+            )
+        if isinstance(self.unit, UnitColumn):
+            _check_unit_type(self.column(self.unit.column), self.name)
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, in any case; None if the policy knows none."""
+        return next((each for each in self.columns if each.name.lower() == name.lower()), None)
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "unit": _unit_to_json(self.unit),
+            "max_groups": self.max_groups,
+            "max_rows": self.max_rows,
+            "columns": {each.name: each.to_json() for each in self.columns},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicTable:
+    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read."""
+
+    name: str
+    key: str
+    columns: tuple[Column, ...] = ()
+    source: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name, "a public table's name")
+        _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, in any case; None if the policy knows none."""
+        return next((each for each in self.columns if each.name.lower() == name.lower()), None)
+
+    def to_json(self) -> dict[str, object]:
+        return {"key": self.key, "columns": {each.name: each.to_json() for each in self.columns}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Everything about a data set that is public; no data was read to make it."""
+
+    id: str
+    budget: Budget
+    tables: tuple[Table, ...]
+    public: tuple[PublicTable, ...] = ()
+    version: str = "1"
+    relation: Relation = "add/remove"
+    population: int | None = None
+    filter: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.id, "a data set's id")
+        _check_name(self.version, "a data set's version")
+        if self.relation not in RELATIONS:
+            raise InvalidParameter(
+                f"relation must be one of {', '.join(RELATIONS)}, got {self.relation!r}.",
+                parameter="relation",
+            )
+        if self.filter not in FILTERS:
+            raise InvalidParameter(f'filter must be absent or "advanced", got {self.filter!r}.')
+        if self.population is not None:
+            _check_limit(self.population, "population")
+        if not self.tables:
+            raise InvalidParameter("a policy must have at least one table, got none.", parameter="tables")
+        _check_distinct(list(self.table_names), "tables")
+        for table in self.tables:
+            self.path_to_unit(table)
+
+    def table(self, name: str) -> Table | PublicTable | None:
+        """The table of that name, in any case; None if the policy knows none."""
+        every: Iterable[Table | PublicTable] = (*self.tables, *self.public)
+        return next((each for each in every if each.name.lower() == name.lower()), None)
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """The names that FROM may use, private tables first."""
+        return (*(each.name for each in self.tables), *(each.name for each in self.public))
+
+    def path_to_unit(self, table: Table) -> tuple[Table, ...]:
+        """The tables from this one, through foreign keys, to the one that holds the unit."""
+        path = [table]
+        while isinstance(unit := path[-1].unit, Through):
+            parent = self.table(unit.table)
+            if not isinstance(parent, Table) or parent in path:
+                raise PolicyViolation(
+                    f"unit of table {path[-1].name!r} must lead to a private table without a circle, "
+                    f"got {unit.table!r}.",
+                    table=path[-1].name,
+                )
+            path.append(parent)
+        if len(path) > 1 and isinstance(path[-1].unit, EachRow):
+            raise PolicyViolation(
+                f"unit of table {path[-1].name!r} must be a column, got each row. "
+                "Foreign keys lead to named units."
+            )
+        return tuple(path)
+
+    def with_schema(self, schema: Schema) -> "Policy":
+        """The policy with the columns that the data's schema names (names and types, no data).
+
+        A column that the owner declared keeps its declared type; the others take the schema's.
+        """
+        return replace(
+            self,
+            tables=tuple(
+                replace(each, columns=_with_columns(each.columns, schema.get(each.name, {})))
+                for each in self.tables
+            ),
+            public=tuple(
+                replace(each, columns=_with_columns(each.columns, schema.get(each.name, {})))
+                for each in self.public
+            ),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Everything that decides what a question means and costs; not where the data lies."""
+        return {
+            "id": self.id,
+            "version": self.version,
+            "relation": self.relation,
+            "population": self.population,
+            "budget": {name: spell(number) for name, number in self.budget},
+            "filter": self.filter,
+            "tables": {each.name: each.to_json() for each in self.tables},
+            "public": {each.name: each.to_json() for each in self.public},
+        }
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: the policy's identity in stored answers."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _with_columns(columns: tuple[Column, ...], schema: Mapping[str, Type]) -> tuple[Column, ...]:
+    known = {name.lower(): kind for name, kind in schema.items()}
+    kept = [
+        each.with_schema_type(known[each.name.lower()]) if each.name.lower() in known else each
+        for each in columns
+    ]
+    declared = {each.name.lower() for each in kept}
+    found = [
+        Column(name=name, type=kind, declared=False)
+        for name, kind in schema.items()
+        if name.lower() not in declared
+    ]
+    return (*kept, *found)
+
+
+def _check_name(name: object, what: str) -> None:
+    if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable():
+        raise InvalidParameter(f"{what} must be 1 to 200 printable characters, got {str(name)[:60]!r}.")
+
+
+def _check_distinct(names: list[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        _check_name(name, f"a name among the {what}")
+        if name.lower() in seen:
+            raise InvalidParameter(f"{what} must differ in more than case, got {name!r} twice.")
+        seen.add(name.lower())
+
+
+def _check_limit(value: object, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
+        raise InvalidParameter(f"{what} must be a whole number from 1 to 2^31 - 1, got {value!r}.")
+
+
+def _check_unit_type(column: Column | None, table: str) -> None:
+    # Two different people must never share an id: doubles merge whole numbers from 2^53 on.
+    if column is not None and column.type not in ("integer", "text"):
+        raise InvalidParameter(
+            f"the unit of table {table!r} must be an integer or text column, got {column.type}."
+        )
+
+
+def _unit_to_json(unit: Unit) -> object:
+    if isinstance(unit, UnitColumn):
+        return unit.column
+    if isinstance(unit, EachRow):
+        return {"each_row": True}
+    return {"through": unit.table, "on": dict(unit.on)}

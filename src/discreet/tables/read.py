@@ -1,0 +1,201 @@
+"""Policies from a TOML file and from keyword arguments: the same object either way."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InvalidParameter
+from discreet.tables.budget import read_budget
+from discreet.tables.column import Column, read_columns
+from discreet.tables.policy import Policy, PublicTable, Table
+from discreet.tables.unit import EachRow, Unit, read_unit
+
+DATASET_WORDS = {"id", "version", "relation", "population", "budget", "filter"}
+TABLE_WORDS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
+PUBLIC_WORDS = {"source", "key", "columns"}
+COLUMN_WORDS = {"type", "bounds", "keys", "nullable", "missing"}
+
+
+def from_policy(path: str | Path) -> Policy:
+    """The policy a TOML file states; sources are taken relative to that file."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(f"policy must be a readable file, got {str(path)!r}.") from error
+    return from_toml(text, folder=file.parent)
+
+
+def from_toml(text: str, *, folder: Path | None = None) -> Policy:
+    """The policy that a TOML text states.
+
+    >>> policy = from_toml('''
+    ... [dataset]
+    ... id = "bank"
+    ... budget = { epsilon = 1, delta = 1e-6 }
+    ... [tables.accounts]
+    ... unit = "person"
+    ... [tables.accounts.columns]
+    ... debt = { bounds = [0, 10000000] }
+    ... ''')
+    >>> policy.tables[0].column("debt").type
+    'number'
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"a policy must be valid TOML, got: {error}.") from error
+    _check_words(document, {"dataset", "tables", "public"}, "the policy")
+    dataset = _section(document, "dataset")
+    _check_words(dataset, DATASET_WORDS, "[dataset]")
+    for word in ("id", "budget"):
+        if word not in dataset:
+            raise InvalidParameter(f"[dataset] must have {word}, got none. See docs/guide/policy.md.")
+    return Policy(
+        id=dataset["id"],
+        budget=read_budget(dataset["budget"]),
+        version=dataset.get("version", "1"),
+        relation=dataset.get("relation", "add/remove"),
+        population=dataset.get("population"),
+        filter=dataset.get("filter"),
+        tables=tuple(_read_table(name, each, folder) for name, each in _section(document, "tables").items()),
+        public=tuple(_read_public(name, each, folder) for name, each in _section(document, "public").items()),
+    )
+
+
+def from_arguments(
+    *,
+    sources: Mapping[str, str | None],
+    unit: object,
+    budget: object,
+    id: str,  # noqa: A002  # the word of the policy file
+    public: Mapping[str, tuple[str, str | None]] | None = None,
+    types: Mapping[str, object] | None = None,
+    bounds: Mapping[str, object] | None = None,
+    keys: Mapping[str, object] | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    relation: str = "add/remove",
+    population: int | None = None,
+    version: str = "1",
+    filter: str | None = None,  # noqa: A002  # the word of the policy file
+) -> Policy:
+    """The policy that the arguments of `Curator.open` state.
+
+    `sources` maps table names to where they lie (None: in memory); with several tables, `unit`, `types`,
+    `bounds` and `keys` are mappings by table name. `public` maps a name to (key, source).
+    """
+    several = len(sources) > 1
+    tables = tuple(
+        Table(
+            name=name,
+            source=source,
+            unit=_read_unit_of(name, unit, several=several),
+            max_groups=max_groups,
+            max_rows=max_rows,
+            columns=read_columns(
+                types=_of_table(types, name, several=several),
+                bounds=_of_table(bounds, name, several=several),
+                keys=_of_table(keys, name, several=several),
+            ),
+        )
+        for name, source in sources.items()
+    )
+    return Policy(
+        id=id,
+        budget=read_budget(budget),
+        version=version,
+        relation=relation,  # type: ignore[arg-type]  # checked by Policy
+        population=population,
+        filter=filter,
+        tables=tables,
+        public=tuple(
+            PublicTable(name=name, key=key, source=source) for name, (key, source) in (public or {}).items()
+        ),
+    )
+
+
+def _read_unit_of(name: str, unit: object, *, several: bool) -> Unit:
+    if several:
+        if not isinstance(unit, Mapping) or name not in unit:
+            raise InvalidParameter(
+                f"unit must say who is protected in table {name!r}. Write unit={{table: column, ...}}."
+            )
+        unit = unit[name]
+    return read_unit(unit, name=f"unit of table {name!r}")
+
+
+def _of_table(promises: Mapping[str, object] | None, name: str, *, several: bool) -> Mapping[str, object]:
+    if not several:
+        return promises or {}
+    found = (promises or {}).get(name, {})
+    if not isinstance(found, Mapping):
+        raise InvalidParameter(f"promises of table {name!r} must be a mapping by column, got {found!r}.")
+    return found
+
+
+def _read_table(name: str, words: object, folder: Path | None) -> Table:
+    where = f"[tables.{name}]"
+    words = _mapping(words, where)
+    _check_words(words, TABLE_WORDS, where)
+    if (words.get("each_row") is True) == ("unit" in words):
+        raise InvalidParameter(f"{where} must have unit or each_row = true, and not both.")
+    unit = EachRow() if "unit" not in words else read_unit(words["unit"], name=f"unit of {where}")
+    return Table(
+        name=name,
+        source=_locate(words.get("source"), folder, where),
+        unit=unit,
+        max_groups=words.get("max_groups", 1),
+        max_rows=words.get("max_rows", 1),
+        columns=_read_columns(words, where),
+    )
+
+
+def _read_public(name: str, words: object, folder: Path | None) -> PublicTable:
+    where = f"[public.{name}]"
+    words = _mapping(words, where)
+    _check_words(words, PUBLIC_WORDS, where)
+    if not isinstance(words.get("key"), str):
+        raise InvalidParameter(f'{where} must name the key that its rows differ in. Write key = "...".')
+    return PublicTable(
+        name=name,
+        key=words["key"],
+        source=_locate(words.get("source"), folder, where),
+        columns=_read_columns(words, where),
+    )
+
+
+def _read_columns(words: dict[str, Any], where: str) -> tuple[Column, ...]:
+    columns = []
+    for name, promises in _mapping(words.get("columns", {}), f"columns of {where}").items():
+        promise = _mapping(promises, f"column {name!r} of {where}")
+        _check_words(promise, COLUMN_WORDS, f"column {name!r} of {where}")
+        columns.append(Column.read(name, **promise))
+    return tuple(columns)
+
+
+def _locate(source: object, folder: Path | None, where: str) -> str | None:
+    if source is None or folder is None:
+        return source if isinstance(source, str) else None
+    if not isinstance(source, str) or not source:
+        raise InvalidParameter(f"source of {where} must be a path, got {source!r}.")
+    return source if "://" in source else str(folder / source)
+
+
+def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return _mapping(document.get(name, {}), f"[{name}]")
+
+
+def _mapping(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidParameter(f"{where} must be a table of settings, got {value!r}.")
+    return value
+
+
+def _check_words(found: Mapping[str, object], known: set[str], where: str) -> None:
+    for word in found:
+        if word not in known:
+            raise InvalidParameter(
+                f"{where} must have only the settings {', '.join(sorted(known))}, got {word!r}."
+            )

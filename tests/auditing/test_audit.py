@@ -1,0 +1,197 @@
+import json
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from discreet.auditing.blackbox import try_pair
+from discreet.auditing.claim import Claim
+from discreet.auditing.report import AuditReport
+
+rng = np.random.default_rng()
+
+
+def response(x, n):
+    """Binary randomised response at epsilon = 1."""
+    return np.where(rng.random(n) < math.e / (1 + math.e), x, 1 - x)
+
+
+def whole_laplace(x, n):
+    stop = 1 - math.exp(-1)
+    return x + rng.geometric(stop, n) - rng.geometric(stop, n)
+
+
+def test_randomised_response_is_measured_within_two_per_cent():
+    # The bound lies 5.3 standard errors below the truth: it misses 0.98 with probability below 1e-12,
+    # and exceeds 1 with probability below 1e-6.
+    started = time.perf_counter()
+    report = dp.audit(response, claim=1, neighbours=(0, 1), samples=10**6)
+    assert report.lower_bound >= 0.98
+    assert report.verdict == "not refuted"
+    assert time.perf_counter() - started < 5
+
+
+def test_a_claim_below_the_truth_is_refuted():
+    report = dp.audit(response, claim=0.9, neighbours=(0, 1))
+    assert report.violated
+    assert report.lower_bound > 0.9
+
+
+def test_a_curve_is_refuted_at_some_delta():
+    def gaussian(x, n):
+        return np.round(64 * (x + rng.normal(0, 1, n))).astype(int)
+
+    assert dp.audit(gaussian, claim=dp.GDP(0.8), neighbours=(0, 1)).violated
+    assert not dp.audit(gaussian, claim=dp.GDP(1), neighbours=(0, 1), samples=10**5).violated
+
+
+def test_the_worst_of_several_pairs_is_found():
+    def leaky(x, n):
+        return whole_laplace(x, n) if x != 7 else np.full(n, 7)
+
+    pairs = [(i, i + 1) for i in range(9)]
+    report = dp.audit(leaky, claim=1, neighbours=pairs)
+    assert report.violated
+    assert "7" in report.neighbours
+
+
+def test_a_report_follows_from_its_saved_evidence():
+    report = dp.audit(response, claim=0.5, neighbours=(0, 1), samples=10_000)
+    again = AuditReport.from_json(report.to_json())
+    assert (again.lower_bound, again.verdict, again.witness) == (
+        report.lower_bound,
+        report.verdict,
+        report.witness,
+    )
+    assert again.confidence == pytest.approx(report.confidence, abs=1e-9)
+
+
+def test_a_forged_verdict_is_recomputed_from_the_counts():
+    saved = json.loads(dp.audit(response, claim=0.5, neighbours=(0, 1), samples=10_000).to_json())
+    saved["verdict"], saved["lower_bound"] = "not refuted", 0.0
+    for trial in saved["trials"]:
+        trial["first"][0] = trial["second"][0] = 5000
+    assert AuditReport.from_json(json.dumps(saved)).verdict == "not refuted"
+    saved["trials"][0]["first"] = [7000, 7000]
+    saved["trials"][0]["second"] = [0, 7000]
+    assert AuditReport.from_json(json.dumps(saved)).verdict == "violated"
+
+
+def test_exceptions_are_outcomes_and_alike_on_both_sides_prove_nothing():
+    def sometimes(x, n):
+        if rng.random() < 0.5:
+            raise ValueError("busy")
+        return whole_laplace(x, n)
+
+    assert not dp.audit(sometimes, claim=1, neighbours=(0, 1), samples=2000).violated
+
+
+def test_a_target_that_returns_too_few_outputs_is_refused():
+    with pytest.raises(dp.InvalidParameter, match="outputs it is asked for"):
+        dp.audit(lambda x, n: [1], claim=1, neighbours=(0, 1), samples=1000)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"neighbours": None},
+        {"neighbours": []},
+        {"confidence": 1},
+        {"confidence": 0},
+        {"samples": 0},
+        {"samples": 10.5},
+        {"claim": -1},
+        {"target": 3},
+    ],
+)
+def test_senseless_arguments_are_refused(wrong):
+    arguments = {"target": response, "claim": 1, "neighbours": (0, 1), "samples": 1000} | wrong
+    with pytest.raises(dp.InvalidParameter):
+        dp.audit(arguments.pop("target"), **arguments)
+
+
+def test_the_risk_is_divided_among_everything_that_was_counted():
+    report = dp.audit(response, claim=1, neighbours=[(0, 1), (1, 0)], samples=2000)
+    assert sum(trial.risk for trial in report.trials) <= Fraction(1, 10**6)
+
+
+def test_a_slow_target_is_not_sampled_beyond_patience():
+    def slow(x, n):
+        time.sleep(n / 100_000)
+        return response(x, n)
+
+    report = dp.audit(slow, claim=1, neighbours=(0, 1), seconds=2)
+    assert report.samples == 20_000
+
+
+def test_power_says_what_would_have_been_found():
+    report = dp.audit(response, claim=1, neighbours=(0, 1), samples=20_000)
+    loss = report.power.epsilon
+
+    def louder(x, n):
+        return np.where(rng.random(n) < 1 / (1 + math.exp(-loss)), x, 1 - x)
+
+    found = [dp.audit(louder, claim=1, neighbours=(0, 1), samples=20_000).violated for _ in range(20)]
+    assert sum(found) >= 12  # each is found with probability 0.95: fewer than 12 of 20 in one run of 10^6
+
+
+# --- no false alarms ----------------------------------------------------------------------------------------
+
+
+def test_many_audits_of_correct_mechanisms_raise_no_alarm():
+    targets = [response, whole_laplace, lambda x, n: np.column_stack([whole_laplace(x, n)] * 2)]
+    targets.append(lambda x, n: [("busy", int(v)) for v in whole_laplace(x, n)])
+    for _ in range(50):  # times four targets
+        for target in targets:
+            report = dp.audit(target, claim=1, neighbours=(0, 1), samples=500, confidence=1 - 1e-12)
+            assert not report.violated, report
+
+
+PAIRS = [(i, i + 1) for i in range(16)]
+CLAIM = Claim.read(1)
+
+
+def tight(x, n):
+    """Randomised response by parity: epsilon = 1 holds with equality, where false alarms are likeliest."""
+    return response(x % 2, n)
+
+
+def alarm(*, risk_of_each):
+    """Whether any trial of 16 pairs refutes the true claim."""
+    trials = [trial for pair in PAIRS for trial in try_pair(tight, pair, CLAIM, size=300, risk=risk_of_each)]
+    return any(trial.promise(CLAIM) > 0 and trial.judge(CLAIM).excess > 0 for trial in trials)
+
+
+def test_the_correction_for_multiplicity_is_needed_and_holds():
+    # At confidence 0.7 at most 3 runs in 10 may raise an alarm: Pr[Bin(24, 0.3) >= 22] < 1e-9.
+    # Uncorrected, a run raises one with probability > 0.95: Pr[Bin(24, 0.95) < 12] < 1e-9.
+    uncorrected = sum(alarm(risk_of_each=Fraction(3, 10)) for _ in range(24))
+    assert uncorrected >= 12
+    corrected = sum(
+        dp.audit(tight, claim=1, neighbours=PAIRS, confidence=0.7, samples=300).violated for _ in range(24)
+    )
+    assert corrected < 22
+
+
+def test_events_must_not_be_counted_on_the_samples_that_chose_them():
+    # The planted fault: a target that replays its first outputs makes training and counting samples overlap.
+    def replaying():
+        memory = {}
+
+        def target(x, n):
+            memory.setdefault(x, rng.normal(size=3000))
+            return np.resize(memory[x], n)
+
+        return target
+
+    def fresh(x, n):
+        return rng.normal(size=n)
+
+    reused = [
+        dp.audit(replaying(), claim=0, neighbours=(0, 1), samples=2000, confidence=0.9) for _ in range(5)
+    ]
+    assert not dp.audit(fresh, claim=0, neighbours=(0, 1), samples=2000).violated
+    assert any(report.violated for report in reused)

@@ -1,0 +1,58 @@
+import json
+
+import pytest
+
+from discreet.cli import main
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main(["audit", *words])
+    output = capsys.readouterr()
+    return stop.value.code, output.out, output.err
+
+
+def test_a_mechanism_keeps_its_own_claim(capsys):
+    code, out, _ = run(capsys, "Laplace", "epsilon=1", "sensitivity=1", "--samples", "1000")
+    assert code == 0
+    assert out.startswith("not refuted")
+
+
+def test_a_false_claim_is_refuted_with_exit_code_one(capsys):
+    code, out, _ = run(capsys, "laplace", "epsilon=1", "sensitivity=1", "--claim", "0.5")
+    assert code == 1
+    assert "witness" in out
+
+
+def test_json_holds_the_evidence(capsys, tmp_path, monkeypatch):
+    (tmp_path / "leaky.py").write_text("def leak(data, n):\n    return [data] * n\n")
+    monkeypatch.chdir(tmp_path)
+    words = ("leaky:leak", "--claim", "1", "--delta", "0.01", "--neighbours", "[[1], [1, 2]]", "--json")
+    code, out, _ = run(capsys, *words)
+    report = json.loads(out)
+    assert code == 1
+    assert report["verdict"] == "violated"
+    assert report["trials"][0]["first"][1] > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("NoSuchMechanism",),
+        ("Laplace", "epsilon"),
+        ("Laplace", "sensitivity=1", "nonsense=2"),
+        ("no.such:thing", "--claim", "1"),
+        ("json:dumps",),
+        ("json:dumps", "--claim", "1", "--neighbours", "7"),
+    ],
+)
+def test_what_cannot_be_audited_is_an_error_of_its_kind(words, capsys):
+    code, _, err = run(capsys, *words)
+    assert code == 2
+    assert err.startswith("error: ")
+
+
+def test_help_shows_an_example(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert "discreet audit Laplace epsilon=1" in out

@@ -1,0 +1,126 @@
+"""The ledger's commands: budget, history, ledger verify, export and raise."""
+
+import json
+import shutil
+
+import pytest
+
+from discreet.cli import main
+from discreet.ledger import Entry, FileAnchor, Head, Ledger, Request
+from discreet.ledger.verification import replay
+from discreet.losses import ApproxDP, PureDP
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    path = tmp_path / "bank.ledger"
+    with Ledger.open(path, dataset="bank", budget=ApproxDP(1, 1e-6), per_analyst=PureDP(0.5)) as opened:
+        for number, analyst in enumerate(["alice", "bob", "alice"]):
+            request = Request(loss=PureDP(0.1), question=f"SELECT {number} AS [b]bold[/b]", analyst=analyst)
+            opened.answer(opened.charge(request), b"42")
+    return path
+
+
+def run(capsys, *words):
+    """What a command prints, and the code it ends with."""
+    code = 0
+    try:
+        main([str(word) for word in words])
+    except SystemExit as stop:
+        code = stop.code or 0
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_budget_shows_every_account(capsys, ledger):
+    code, out, _ = run(capsys, "budget", ledger)
+    assert code == 0
+    assert "bank" in out
+    assert "0.7" in out
+
+
+def test_budget_prints_plain_numbers_as_json(capsys, ledger):
+    found = json.loads(run(capsys, "budget", ledger, "--json")[1])
+    assert found["remaining"] == {"epsilon": 0.7, "delta": 1e-6}
+    assert found["spent"] == {"epsilon": 0.3, "delta": 0.0}
+    assert [row["account"] for row in found["accounts"]] == [
+        "bank",
+        "bank/analyst/alice",
+        "bank/analyst/bob",
+    ]
+
+
+def test_budget_draws_the_spending(capsys, ledger, tmp_path):
+    assert run(capsys, "budget", ledger, "--plot", tmp_path / "spending.html")[0] == 0
+    assert "limit 1" in (tmp_path / "spending.html").read_text()
+
+
+def test_history_shows_questions_as_they_were_asked(capsys, ledger):
+    code, out, _ = run(capsys, "history", ledger)
+    assert code == 0
+    assert "[b]bold[/b]" in out.replace("\n", "")
+
+
+def test_history_as_json_holds_exact_numbers(capsys, ledger):
+    records = json.loads(run(capsys, "history", ledger, "--json")[1])
+    charges = [record for record in records if record["kind"] == "charge"]
+    assert [record["total"] for record in charges] == ["0.1", "0.2", "0.3"]
+    assert {record["state"] for record in charges} == {"answered"}
+
+
+def test_verify_says_what_it_found(capsys, ledger):
+    code, out, _ = run(capsys, "ledger", "verify", ledger)
+    assert code == 0
+    assert "3 charges, 3 answers: all sound" in out
+
+
+def test_verify_finds_a_ledger_that_was_set_back(capsys, ledger, tmp_path):
+    anchor = FileAnchor(tmp_path / "head")
+    shutil.copy(ledger, tmp_path / "yesterday")
+    with Ledger.open(
+        ledger, dataset="bank", budget=ApproxDP(1, 1e-6), per_analyst=PureDP(0.5), anchors=[anchor]
+    ) as opened:
+        opened.charge(Request(loss=PureDP(0.1)))
+    shutil.copy(tmp_path / "yesterday", ledger)
+    code, _, error = run(capsys, "ledger", "verify", ledger, "--anchor", tmp_path / "head")
+    assert code == 6
+    assert "set back" in error
+
+
+def test_an_export_can_be_checked_from_its_lines_alone(capsys, ledger, tmp_path):
+    assert run(capsys, "ledger", "export", ledger, "--output", tmp_path / "lines")[0] == 0
+    entries = [Entry.from_line(line) for line in (tmp_path / "lines").read_text().splitlines()]
+    found = replay(entries)
+    assert found.head == Head(len(entries), entries[-1].digest)
+    assert found.accounts["bank"].total.to_json() == ["0.3", "0", "0"]
+
+
+def test_raise_is_an_owners_entry(capsys, ledger):
+    words = ("--epsilon", "2", "--delta", "1e-6", "--reason", "the second survey")
+    assert run(capsys, "ledger", "raise", ledger, *words)[0] == 0
+    found = json.loads(run(capsys, "budget", ledger, "--json")[1])
+    assert found["remaining"]["epsilon"] == 1.7
+    assert "the second survey" in run(capsys, "history", ledger, "--json")[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--epsilon", "0.5", "--delta", "1e-6"), ("--rho", "2"), (), ("--epsilon", "nan", "--delta", "1e-6")],
+)
+def test_what_is_no_raise_is_refused(capsys, ledger, words):
+    assert run(capsys, "ledger", "raise", ledger, *words, "--reason", "no")[0] == 2
+
+
+@pytest.mark.parametrize("command", [("budget",), ("history",), ("ledger", "verify"), ("ledger", "export")])
+def test_a_missing_ledger_is_an_error_and_is_not_made(capsys, tmp_path, command):
+    assert run(capsys, *command, tmp_path / "none.ledger")[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command", [("budget",), ("history",), ("ledger", "verify"), ("ledger", "export"), ("ledger", "raise")]
+)
+def test_every_command_explains_itself_with_an_example(capsys, command):
+    code, out, _ = run(capsys, *command, "--help")
+    assert code == 0
+    assert f"Example: discreet {' '.join(command)}" in " ".join(out.split())

@@ -1,0 +1,29 @@
+"""Every broken mechanism is refuted, all of them within the time stated."""
+
+import time
+
+import pytest
+from tests.gallery.broken import GALLERY
+from tests.gallery.mutants import MUTANTS
+
+import discreet as dp
+
+SECONDS = 90
+ALL = [*GALLERY, *MUTANTS]
+spent = []
+
+
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+def test_a_broken_mechanism_is_refuted(entry):
+    started = time.perf_counter()
+    report = dp.audit(entry.target, claim=entry.claim, neighbours=entry.neighbours)
+    spent.append(time.perf_counter() - started)
+    assert report.violated, report
+    assert entry.true is None or report.lower_bound <= entry.true
+    assert sum(spent) <= SECONDS
+
+
+def test_the_gallery_is_large_and_its_names_are_unique():
+    assert len(GALLERY) >= 25
+    assert len(MUTANTS) >= 10
+    assert len({entry.name for entry in ALL}) == len(ALL)

@@ -1,0 +1,105 @@
+"""Kill processes under load, again and again, and look at what they left: prints one line for each round.
+
+usage: killing.py LEDGER KILLS
+
+In each round two processes of four threads charge and answer. One is killed at a random moment; the ledger
+is then opened beside the other, which must not lose a single running charge; then the other is killed as
+well.
+"""
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from discreet.errors import DiscreetError
+from discreet.ledger import Ledger, Request
+from discreet.losses import PureDP
+
+THREADS = 4
+PRICE = PureDP(0.001)
+
+
+def open_ledger(path: Path) -> Ledger:
+    return Ledger.open(path, dataset="bank", budget=PureDP(1000))
+
+
+def load(path: Path, pipe: int) -> None:
+    """Ask without end; say what was acknowledged, never before it was."""
+    ledger = open_ledger(path)
+
+    def ask(thread: int) -> None:
+        number = 0
+        while True:
+            number += 1
+            question = f"SELECT {os.getpid()}, {thread}, {number}"
+            try:
+                charge = ledger.charge(Request(loss=PRICE, question=question))
+                os.write(pipe, f"charged {charge.id}\n".encode())
+                ledger.answer(charge, question.encode())
+                os.write(pipe, f"sent {charge.id} {question}\n".encode())
+            except DiscreetError as error:
+                os.write(pipe, f"refused {error}\n".encode())
+
+    for thread in range(THREADS):
+        threading.Thread(target=ask, args=(thread,), daemon=True).start()
+    threading.Event().wait()
+
+
+class Worker:
+    def __init__(self, path: Path) -> None:
+        self._reads, writes = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                load(path, writes)
+            finally:
+                os._exit(1)
+        os.close(writes)
+
+    def wait_for_load(self) -> bytes:
+        return os.read(self._reads, 1)
+
+    def kill(self, first: bytes) -> list[str]:
+        """End the process as a power switch would; what it had acknowledged."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        said = first
+        while part := os.read(self._reads, 1 << 16):
+            said += part
+        os.close(self._reads)
+        return said.decode().splitlines()
+
+
+def check(path: Path, acks: list[str]) -> int:
+    """Every charge and answer that was acknowledged is there, and the whole ledger verifies."""
+    with open_ledger(path) as ledger:
+        verified = ledger.verify()
+        rows = {row.id: row for row in ledger._store.read(lambda transaction: list(transaction.charges()))}
+        for ack in acks:
+            word, rest = ack.split(" ", 1)
+            assert word != "refused", ack
+            charge, *answer = rest.split(" ", 1)
+            assert int(charge) in rows, ack
+            assert word == "charged" or rows[int(charge)].answer == answer[0].encode(), ack
+        return verified.charges
+
+
+def main(path: str, kills: int) -> None:
+    for _ in range(kills // 2):
+        workers = [Worker(Path(path)) for _ in range(2)]
+        firsts = [worker.wait_for_load() for worker in workers]
+        time.sleep(random.uniform(0, 0.06))
+        acks = workers[0].kill(firsts[0])
+        check(Path(path), acks)
+        time.sleep(random.uniform(0, 0.01))
+        acks += workers[1].kill(firsts[1])
+        charges = check(Path(path), acks)
+        print(f"{len(acks)} acknowledgements kept, {charges} charges")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,226 @@
+"""Small curators over a ledger: the honest one, and one for each planted fault.
+
+A service answers a question in steps (`ask` yields between them), so that a test can interleave and crash
+them anywhere. The world outside remembers every draw of noise from the data and every byte that left.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from discreet.errors import BudgetExceeded, LedgerConflict
+from discreet.ledger import FileAnchor, Ledger, Request
+from discreet.losses import ApproxDP
+
+BUDGET = ApproxDP(1, 1e-6)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, for how much, and under which key."""
+
+    text: str
+    epsilon: Fraction
+    delta: Fraction
+    key: str
+
+
+@dataclass
+class World:
+    """Everything that the data ever gave away."""
+
+    draws: list[Question] = field(default_factory=list)
+    released: dict[Question, set[bytes]] = field(default_factory=dict)
+    data_errors: bool = False
+
+    def draw(self, question: Question) -> bytes:
+        self.draws.append(question)
+        return b"draw %d" % len(self.draws)
+
+    def release(self, question: Question, answer: bytes) -> None:
+        self.released.setdefault(question, set()).add(answer)
+
+
+class Honest:
+    """The real ledger, in a file, with an anchor elsewhere; two processes use it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._copy = folder / "bank.ledger", folder / "copy"
+        self._anchor = FileAnchor(folder / "anchor")
+        self._ledgers = [self._open(), self._open()]
+
+    def _open(self) -> Ledger:
+        return Ledger.open(self._path, dataset="bank", budget=BUDGET, anchors=[self._anchor])
+
+    def ask(self, world: World, question: Question, process: int) -> Iterator[None]:
+        ledger = self._ledgers[process]
+        charge = ledger.charge(self._request(question))
+        yield
+        if charge.answer is not None:
+            world.release(question, charge.answer)
+            return
+        answer = world.draw(question)
+        yield
+        ledger.answer(charge, answer)
+        yield
+        world.release(question, answer)
+
+    def _request(self, question: Question) -> Request:
+        price = ApproxDP(question.epsilon, question.delta)
+        return Request(loss=price, question=question.text, key=question.key)
+
+    def crash(self, process: int) -> None:
+        """End one process: the kernel drops its locks and files; then it starts again."""
+        self._ledgers[process].close()
+        self._ledgers[process] = self._open()
+
+    def spent(self) -> tuple[Fraction, Fraction]:
+        self._ledgers[0].verify()
+        spent = self._ledgers[0].spent
+        return spent.epsilon, spent.delta
+
+    def stored(self, question: Question) -> bytes | None:
+        return self._ledgers[0].find_answer(self._request(question))
+
+    def copy(self) -> None:
+        shutil.copy(self._path, self._copy)
+
+    def restore(self) -> None:
+        """Put the copy back: refused if the ledger went on since; then the newest file returns."""
+        if not self._copy.exists():
+            return
+        for ledger in self._ledgers:
+            ledger.close()
+        newest = self._path.read_bytes()
+        shutil.copy(self._copy, self._path)
+        try:
+            self._open().close()
+        except LedgerConflict:
+            self._path.write_bytes(newest)
+        self._ledgers = [self._open(), self._open()]
+
+    def close(self) -> None:
+        for ledger in self._ledgers:
+            ledger.close()
+
+
+class Naive:
+    """A durable account in plain words, right as it stands: what the planted faults are built on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.epsilon = self.delta = Fraction(0)
+        self.keys: set[str] = set()
+        self.answers: dict[tuple[str, Fraction, Fraction], bytes] = {}
+
+    def check(self, question: Question) -> None:
+        if self.epsilon + question.epsilon > BUDGET.epsilon or self.delta + question.delta > BUDGET.delta:
+            raise BudgetExceeded("spent")
+
+    def take(self, question: Question) -> None:
+        self.check(question)
+        self.epsilon += question.epsilon
+        self.delta += question.delta
+
+    def store(self, question: Question, answer: bytes) -> None:
+        self.answers.setdefault((question.text, question.epsilon, question.delta), answer)
+
+    def stored(self, question: Question) -> bytes | None:
+        return self.answers.get((question.text, question.epsilon, question.delta))
+
+    def ask(self, world: World, question: Question, process: int) -> Iterator[None]:
+        if (known := self.stored(question)) is not None:
+            world.release(question, known)
+            return
+        if question.key in self.keys:
+            raise LedgerConflict("running, or abandoned")
+        self.keys.add(question.key)
+        yield from self.answer(world, question)
+
+    def answer(self, world: World, question: Question) -> Iterator[None]:
+        """Charged first, stored before it leaves."""
+        self.take(question)
+        yield
+        answer = world.draw(question)
+        self.store(question, answer)
+        yield
+        world.release(question, answer)
+
+    def spent(self) -> tuple[Fraction, Fraction]:
+        return self.epsilon, self.delta
+
+    def crash(self, process: int) -> None: ...
+    def copy(self) -> None: ...
+    def restore(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class ChecksThenActs(Naive):
+    def answer(self, world: World, question: Question) -> Iterator[None]:
+        self.check(question)
+        yield
+        self.epsilon += question.epsilon
+        self.delta += question.delta
+        self.store(question, world.draw(question))
+        world.release(question, self.stored(question))
+
+
+class ChargesAfterExecuting(Naive):
+    def answer(self, world: World, question: Question) -> Iterator[None]:
+        answer = world.draw(question)
+        yield
+        self.take(question)
+        self.store(question, answer)
+        world.release(question, answer)
+
+
+class RefundsOnError(Naive):
+    def answer(self, world: World, question: Question) -> Iterator[None]:
+        self.take(question)
+        answer = world.draw(question)
+        yield
+        if world.data_errors:
+            self.epsilon -= question.epsilon
+            self.delta -= question.delta
+            return
+        self.store(question, answer)
+        world.release(question, answer)
+
+
+class TwoTransactions(Naive):
+    def answer(self, world: World, question: Question) -> Iterator[None]:
+        self.check(question)
+        self.epsilon += question.epsilon
+        yield
+        self.delta += question.delta
+        self.store(question, world.draw(question))
+        world.release(question, self.stored(question))
+
+
+class FloatSums(Naive):
+    def take(self, question: Question) -> None:
+        total = float(self.epsilon) + float(question.epsilon)
+        deltas = float(self.delta) + float(question.delta)
+        if total > 1.0 or deltas > 1e-6:
+            raise BudgetExceeded("spent")
+        self.epsilon, self.delta = Fraction(total), Fraction(deltas)
+
+
+class SendsBeforeStoring(Naive):
+    def answer(self, world: World, question: Question) -> Iterator[None]:
+        self.take(question)
+        answer = world.draw(question)
+        world.release(question, answer)
+        yield
+        self.store(question, answer)
+
+
+FAULTS = (
+    ChecksThenActs,
+    ChargesAfterExecuting,
+    RefundsOnError,
+    TwoTransactions,
+    FloatSums,
+    SendsBeforeStoring,
+)

@@ -1,0 +1,59 @@
+"""Eight processes of eight threads race for a budget that admits exactly ten charges."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from discreet.accounting import notion_json
+from discreet.ledger import LedgerFile
+from discreet.losses import ZCDP, ApproxDP, PureDP
+
+PROCESSES, ADMITTED = 8, 10
+CASES = {
+    "pure": (PureDP(1), PureDP(0.1)),
+    "approximate": (ApproxDP(10, 1e-6), ApproxDP(0.1, 1e-7)),  # the deltas are what runs out
+    "zcdp": (ZCDP(0.5), ZCDP(0.05)),
+}
+
+
+@pytest.fixture(scope="module")
+def racers():
+    """A warm pool: every round starts from processes that are already there."""
+    command = [sys.executable, Path(__file__).parent / "racing.py"]
+    pool = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(PROCESSES)
+    ]
+    yield pool
+    for process in pool:
+        process.stdin.close()
+        process.wait()
+        process.stdout.close()
+
+
+def race(pool, path, case, *, fault=False):
+    budget, price = map(notion_json, CASES[case])
+    task = {"path": str(path), "budget": budget, "price": price, "fault": fault}
+    for process in pool:
+        print(json.dumps(task), file=process.stdin, flush=True)
+    assert {process.stdout.readline() for process in pool} == {"ready\n"}
+    for process in pool:
+        print("go", file=process.stdin, flush=True)
+    return sum(int(process.stdout.readline()) for process in pool)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exactly_ten_are_admitted_in_each_of_fifty_rounds(racers, tmp_path, case):
+    for number in range(50):
+        path = tmp_path / f"{number}.ledger"
+        assert race(racers, path, case) == ADMITTED
+        with LedgerFile(path) as ledger:
+            assert ledger.verify().charges == ADMITTED
+
+
+def test_the_race_catches_a_ledger_that_checks_and_then_acts(racers, tmp_path):
+    admitted = [race(racers, tmp_path / f"{number}", "pure", fault=True) for number in range(5)]
+    assert max(admitted) > ADMITTED

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import InvalidParameter, UnsupportedQuery
+from discreet.queries import read_question, read_sql, resolve, to_sql
+from queries.bank import BANK
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def lines(name):
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("--")]
+
+
+ACCEPTED = lines("accepted.sql")
+REFUSED = [line.split(": ", 1) for line in lines("refused.sql")]
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_allowed_questions_resolve_and_read_back_from_their_canonical_text(text):
+    tree = read_sql(text)
+    canonical = to_sql(tree)
+    assert read_sql(canonical) == tree
+    assert resolve(tree, BANK) == read_question(canonical, BANK)
+
+
+@pytest.mark.parametrize(("reason", "text"), REFUSED)
+def test_everything_else_is_refused_for_its_reason(reason, text):
+    with pytest.raises(UnsupportedQuery) as caught:
+        read_question(text, BANK)
+    assert caught.value.fields["reason"] == reason
+
+
+def test_the_golden_files_are_as_long_as_promised():
+    assert len(ACCEPTED) >= 60
+    assert len(REFUSED) >= 90
+
+
+def test_a_question_of_another_kind_is_refused():
+    with pytest.raises(InvalidParameter):
+        read_question(3, BANK)

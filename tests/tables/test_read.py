@@ -1,0 +1,106 @@
+import pytest
+
+from discreet.errors import InvalidParameter
+from discreet.tables import each_row, from_arguments, from_policy, from_toml
+
+TEXT = """
+[dataset]
+id = "bank"
+version = "2026-11"
+population = 100000
+budget = { epsilon = 1, delta = 1e-6 }
+[tables.bank]
+source = "bank.parquet"
+unit = "person"
+max_groups = 3
+max_rows = 10
+[tables.bank.columns]
+debt = { type = "number", bounds = [0, 10000000] }
+city = { type = "text", keys = ["Ottawa", "Toronto"] }
+"""
+
+
+def test_the_file_and_the_arguments_make_the_same_object():
+    opened = from_arguments(
+        sources={"bank": "elsewhere.parquet"},
+        id="bank",
+        unit="person",
+        budget={"epsilon": 1, "delta": 1e-6},
+        types={"debt": "number", "city": "text"},
+        bounds={"debt": (0, 10_000_000)},
+        keys={"city": ["Ottawa", "Toronto"]},
+        max_groups=3,
+        max_rows=10,
+        population=100_000,
+        version="2026-11",
+    )
+    assert opened == from_toml(TEXT)
+    assert opened.digest == from_toml(TEXT).digest
+
+
+def test_sources_lie_beside_the_file(tmp_path):
+    (tmp_path / "bank.toml").write_text(TEXT)
+    assert from_policy(tmp_path / "bank.toml").tables[0].source == str(tmp_path / "bank.parquet")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("budget = { epsilon = 1, delta = 1e-6 }", ""),
+        ("epsilon = 1", "epsilon = 0"),
+        ("epsilon = 1", "epsilon = nan"),
+        ("epsilon = 1", "epsilon = true"),
+        ("epsilon = 1,", "rho = 1, epsilon = 1,"),
+        ('id = "bank"', ""),
+        ('id = "bank"', "id = 3"),
+        ('unit = "person"', ""),
+        ('unit = "person"', 'unit = "person"\neach_row = true'),
+        ("max_rows = 10", "max_rowz = 10"),
+        ("population = 100000", 'population = "many"'),
+        ('type = "number", ', 'type = "decimal", '),
+        ("bounds = [0, 10000000]", "bounds = [0]"),
+        ("bounds = [0, 10000000]", "bounds = [0, inf]"),
+        ("[dataset]", "[datasets]"),
+        ("[dataset]", "[dataset"),
+        ('keys = ["Ottawa", "Toronto"]', "keys = [1, 2]"),
+    ],
+)
+def test_a_missing_or_wrong_setting_is_refused(before, after):
+    assert before in TEXT
+    with pytest.raises(InvalidParameter):
+        from_toml(TEXT.replace(before, after))
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(InvalidParameter, match="readable"):
+        from_policy(tmp_path / "none.toml")
+
+
+def test_several_tables_say_their_units_by_name():
+    policy = from_arguments(
+        sources={"a": None, "b": None},
+        id="x",
+        unit={"a": "person", "b": ("a", {"key": "id"})},
+        budget={"rho": 1},
+        bounds={"a": {"debt": (0, 1)}},
+        public={"cities": ("city", None)},
+    )
+    assert [str(table.unit) for table in policy.tables] == [
+        "each person",
+        "the unit of a, where key = a.id",
+    ]
+    assert policy.tables[0].column("debt").type == "number"
+    assert policy.public[0].key == "city"
+    with pytest.raises(InvalidParameter, match="'b'"):
+        from_arguments(sources={"a": None, "b": None}, id="x", unit={"a": "p"}, budget={"rho": 1})
+
+
+def test_each_row_may_be_the_unit():
+    assert (
+        from_arguments(sources={"a": None}, id="x", unit=each_row, budget={"mu": 1}).tables[0].unit
+        == each_row
+    )
+    with pytest.raises(InvalidParameter):
+        from_arguments(sources={"a": None}, id="x", unit=each_row, budget={"mu": 1}, max_groups=2)
+    with pytest.raises(InvalidParameter):
+        from_arguments(sources={"a": None}, id="x", unit=None, budget={"mu": 1})
