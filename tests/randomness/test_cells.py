@@ -8,24 +8,21 @@ from mpmath import mp, mpf
 
 from discreet.randomness.cells import Cells
 from discreet.testing import Tape
+from oracles.stated import (
+    DISCRETE_GAUSSIAN,
+    GEOMETRIC,
+    LAPLACE,
+    LAWS,
+    NAMES,
+    ROUNDED_GAUSSIAN,
+    SCALES,
+    VANISHING,
+    WIDE,
+)
 
 FULL = 2**64 - 1
-SCALES = [
-    Fraction(1, 3),
-    Fraction(1),
-    Fraction(7, 5),
-    Fraction(1000),
-    10**6 + Fraction(1, 7),
-    Fraction(2**70),
-]
-LAWS = [
-    ("linear", 1, "whole"),
-    ("linear", 2, "whole"),
-    ("quadratic", 2, "whole"),
-    ("quadratic", 2, "continuous"),
-]
-every_scale = pytest.mark.parametrize("scale", SCALES, ids=str)
-every_law = pytest.mark.parametrize("law", LAWS, ids=["geometric", "laplace", "gaussian", "rounded"])
+every_scale = pytest.mark.parametrize("scale", [s for s in SCALES if s != VANISHING], ids=str)
+every_law = pytest.mark.parametrize("law", LAWS, ids=NAMES)
 both_ways = pytest.mark.parametrize("draw", ["one", "many"])
 
 
@@ -92,7 +89,7 @@ def test_one_and_many_read_the_same_value_from_the_same_word(law, scale):
 
 
 @every_law
-@pytest.mark.parametrize("scale", SCALES[1:], ids=str)
+@pytest.mark.parametrize("scale", [s for s in SCALES if s >= 1], ids=str)
 @both_ways
 def test_an_escape_is_continued_beyond_the_table(law, scale, draw):
     cells = sampler(law, scale)
@@ -103,7 +100,7 @@ def test_an_escape_is_continued_beyond_the_table(law, scale, draw):
         assert 0.9 * reach - 3 / scale < size / scale < 1.1 * reach + 3 / scale
 
 
-@pytest.mark.parametrize("law", LAWS[1:3], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("law", [LAPLACE, DISCRETE_GAUSSIAN], ids=NAMES[1:3])
 @both_ways
 def test_a_whole_point_on_the_edge_of_its_wedge_is_decided_by_its_next_bits(law, draw):
     scale, cell, place = Fraction(1000), 3, 0b101 << 61
@@ -135,7 +132,7 @@ def _on_edge(cells, draw, word, place, heights):
 @both_ways
 def test_a_continuous_point_on_the_edge_gets_more_bits_of_place_and_height(draw):
     cell, place = 3, (0b101 << 61) + 7
-    cells = sampler(LAWS[3], Fraction(1000))
+    cells = sampler(ROUNDED_GAUSSIAN, Fraction(1000))
     word = cells._envelope.thresholds(64)[cells._boxes + 2 * cell] - 1
     mp.prec = 400
     ratio = mpf(cells._curve.ratio.numerator) / cells._curve.ratio.denominator
@@ -152,15 +149,15 @@ def test_a_continuous_point_on_the_edge_gets_more_bits_of_place_and_height(draw)
         assert (_on_edge(cells, draw, word, place, tape) == kept) is keeps
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@every_law
 def test_results_too_large_for_int64_are_exact_ints(law):
-    many = sampler(law, Fraction(2) ** 70).many(Tape(range(1, 10**4)), 20)
+    many = sampler(law, WIDE).many(Tape(range(1, 10**4)), 20)
     assert many.dtype == object
     assert all(type(value) is int for value in many)
 
 
 def test_a_stray_beyond_int64_turns_the_array_into_exact_ints():
-    cells = sampler(LAWS[0], Fraction(2**54))
+    cells = sampler(GEOMETRIC, Fraction(2**54))
     assert cells.many(Tape([0] * 8), 2).dtype == np.int64
     depth = 13  # exp(-y/2^54) reaches 2^63 with probability exp(-512): 739 bits, less than 13 words
     tape = Tape([0, FULL, 0, 0, *[FULL] * (depth - 1), 0, *[0, FULL] * 4])
@@ -170,13 +167,13 @@ def test_a_stray_beyond_int64_turns_the_array_into_exact_ints():
     assert many[1] > 2**63
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@every_law
 def test_no_draws_are_an_empty_array(law):
     assert sampler(law, Fraction(10)).many(Tape([]), 0).shape == (0,)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@every_law
 def test_a_vanishing_scale_is_0_after_any_number_of_ones(law):
-    cells = sampler(law, Fraction(1, 2**40))
+    cells = sampler(law, VANISHING)
     for draw in ("one", "many"):
         assert play(cells, draw, [FULL, FULL, FULL, FULL - 2**60]) == 0
