@@ -61,9 +61,9 @@ def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
     return cumulative
 
 
-def certified_bounds(gaps: Gaps) -> NDArray[np.int64]:
+def certified_bounds(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
     """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
-    return _bounds()[_entries(gaps.floats(slice(None)))]
+    return _bounds()[_entries(gaps)]
 
 
 @overload
