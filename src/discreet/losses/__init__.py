@@ -4,6 +4,8 @@ from discreet.losses.additive import gaussian, laplace
 from discreet.losses.approximate import ApproxDP, approximate
 from discreet.losses.bounded_range import bounded_range
 from discreet.losses.channel import channel, randomized_response
+from discreet.losses.composition import compose_advanced, compose_basic, compose_optimal
+from discreet.losses.divergence import approx_max_divergence, max_divergence
 from discreet.losses.family import REGISTRY, Family
 from discreet.losses.gdp import GDP
 from discreet.losses.lattice import discrete_gaussian, discrete_laplace
@@ -11,6 +13,7 @@ from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pure import PureDP, pure
 from discreet.losses.relation import RELATIONS, Relation, check_relation
 from discreet.losses.renyi import RenyiDP
+from discreet.losses.sampled import Sampled
 from discreet.losses.zcdp import ZCDP, zcdp
 
 __all__ = [
@@ -24,14 +27,20 @@ __all__ = [
     "PureDP",
     "Relation",
     "RenyiDP",
+    "Sampled",
+    "approx_max_divergence",
     "approximate",
     "bounded_range",
     "channel",
     "check_relation",
+    "compose_advanced",
+    "compose_basic",
+    "compose_optimal",
     "discrete_gaussian",
     "discrete_laplace",
     "gaussian",
     "laplace",
+    "max_divergence",
     "pure",
     "randomized_response",
     "zcdp",
