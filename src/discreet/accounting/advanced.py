@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.accounting.basic import Basic
-from discreet.accounting.bounds import Notion, epsilon_at_most
+from discreet.accounting.bounds import Notion, epsilon_and_delta_at_most
 from discreet.accounting.rule import computed
 from discreet.accounting.units import ONE, Limit, Total, from_units, root_down, units_down, units_up
 from discreet.errors import InvalidParameter
@@ -55,8 +55,11 @@ class Advanced(Basic):
         return cost._replace(square=units_up(promise.epsilon**2))
 
     def cost_of_loss(self, loss: PrivacyLoss) -> Total | None:
-        epsilon = epsilon_at_most(loss)
-        return None if epsilon is None else Total(units_up(epsilon), units_up(epsilon**2))
+        known = epsilon_and_delta_at_most(loss)
+        if known is None:
+            return None
+        epsilon, delta = known
+        return Total(units_up(epsilon), units_up(epsilon**2), units_up(delta))
 
     def remaining(self, total: Total) -> ApproxDP:
         by_sum = self.limit.main - total.main

@@ -23,6 +23,14 @@ def epsilon_at_most(loss: PrivacyLoss) -> Fraction | None:
     return _finite(loss.epsilon(delta=0)) if exactly is None else exactly
 
 
+def epsilon_and_delta_at_most(loss: PrivacyLoss) -> tuple[Fraction, Fraction] | None:
+    """Sums of epsilon and delta that a loss keeps; None where some term has no largest loss."""
+    epsilon, delta = _worst_sum(loss), _failure_exactly(loss)
+    if epsilon is None or delta is None:
+        epsilon, delta = epsilon_at_most(loss), Fraction(0)
+    return None if epsilon is None else (epsilon, delta)
+
+
 def rho_at_most(loss: PrivacyLoss) -> Fraction | None:
     """An upper bound on the rho of a loss; None where there is none."""
     exactly = _sum(loss, lambda family: family.rational_rho())
