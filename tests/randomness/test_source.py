@@ -39,7 +39,7 @@ def all_distinct(*streams):
     return len(set(words)) == len(words) == (WORDS + 4) * len(streams)
 
 
-@pytest.mark.parametrize("fork", [os.fork, ctypes.CDLL(None).fork], ids=["python", "behind python's back"])
+@pytest.mark.parametrize("fork", [os.fork, ctypes.PyDLL(None).fork], ids=["python", "behind python's back"])
 @pytest.mark.parametrize("used", [False, True])
 def test_a_fork_draws_another_stream(fork, used):
     source = fresh_source()
