@@ -40,7 +40,7 @@ def test_an_outcome_of_one_law_alone_is_infinitely_far():
 
 
 def test_laws_are_checked():
-    with pytest.raises(dp.InvalidParameter, match="p must be probabilities that sum to 1"):
+    with pytest.raises(dp.InvalidParameter, match="must each sum to 1"):
         dp.max_divergence([0.5, 0.4], [0.5, 0.5])
-    with pytest.raises(dp.InvalidParameter, match="same outcomes"):
+    with pytest.raises(dp.InvalidParameter, match="sequences of one length"):
         dp.max_divergence([1], [0.5, 0.5])

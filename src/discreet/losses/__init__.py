@@ -4,8 +4,10 @@ from discreet.losses.additive import gaussian, laplace
 from discreet.losses.approximate import ApproxDP, approximate
 from discreet.losses.bounded_range import bounded_range
 from discreet.losses.channel import channel, randomized_response
-from discreet.losses.composition import compose_advanced, compose_basic, compose_optimal
+from discreet.losses.composing import compose_advanced, compose_basic, compose_optimal
+from discreet.losses.distribution import LossDistribution
 from discreet.losses.divergence import approx_max_divergence, max_divergence
+from discreet.losses.expression import read_loss
 from discreet.losses.family import REGISTRY, Family
 from discreet.losses.gdp import GDP
 from discreet.losses.lattice import discrete_gaussian, discrete_laplace
@@ -23,6 +25,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Family",
+    "LossDistribution",
     "PrivacyLoss",
     "PureDP",
     "Relation",
@@ -43,5 +46,6 @@ __all__ = [
     "max_divergence",
     "pure",
     "randomized_response",
+    "read_loss",
     "zcdp",
 ]

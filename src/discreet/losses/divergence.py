@@ -1,66 +1,60 @@
-"""Max divergence, exact and approximate: differential privacy as a bound on both, in both directions."""
+"""Max divergence and its approximate form, between two finite distributions: what DP bounds, both ways."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 from discreet.errors import InvalidParameter
 from discreet.numerics import Real, ball, exact_delta, exact_probability, round_up, working_precision
 
-BITS = 128
+BITS = 256
+Distribution: TypeAlias = Mapping[object, Real] | Sequence[Real]
 
 
-def max_divergence(p: Sequence[Real], q: Sequence[Real]) -> float:
-    """D_∞(P‖Q) = max over events S of ln(P(S)/Q(S)), rounded up; p and q are laws over the same outcomes.
+def max_divergence(p: Distribution, q: Distribution) -> float:
+    """D_∞(P‖Q) = max over S of ln(P(S)/Q(S)), rounded up.
 
-    Privacy: M is ε-DP if and only if it is at most ε for all neighbours, both ways (Dwork and Roth 2014,
-    Remark 3.2); a single outcome is always among the worst events.
+    Privacy: M is ε-DP exactly if D_∞ <= ε between neighbours, in both directions.
 
-    >>> max_divergence([0.5, 0.5], [0.25, 0.75])  # ln 2
-    0.6931471805599454
+    >>> max_divergence([0.75, 0.25], [0.25, 0.75])  # ln 3
+    1.0986122886681098
     """
     return approx_max_divergence(p, q, 0)
 
 
-def approx_max_divergence(p: Sequence[Real], q: Sequence[Real], delta: Real) -> float:
-    """D_∞^δ(P‖Q) = max over events S with P(S) > δ of ln((P(S) − δ)/Q(S)), rounded up.
+def approx_max_divergence(p: Distribution, q: Distribution, delta: Real) -> float:
+    """D_∞^δ(P‖Q) = max over S with P(S) >= δ of ln((P(S) − δ)/Q(S)), rounded up; it may be below 0.
 
-    Privacy: M is (ε, δ)-DP if and only if it is at most ε for all neighbours, both ways (the same remark).
-    A worst event is {P/Q >= t} for some t: it maximises P(S) − e^ε·Q(S) for every ε.
+    Privacy: M is (ε, δ)-DP exactly if D_∞^δ <= ε between neighbours, in both directions. The best S takes the
+    outcomes of the greatest likelihood ratios.
 
-    >>> approx_max_divergence([0.5, 0.5], [0.125, 0.875], 0.25)  # ln 2 again, and not ln 4
+    >>> approx_max_divergence([0.75, 0.25], [0.25, 0.75], 0.25)  # ln((0.75 − 0.25)/0.25)
     0.6931471805599454
     """
-    first, second = _law(p, name="p"), _law(q, name="q")
-    if len(first) != len(second):
-        raise InvalidParameter(
-            "p and q must be laws over the same outcomes, got other lengths.", parameter="q"
-        )
-    failure = exact_delta(delta)
-    return _log_up(max(_ratios(first, second, failure)))
-
-
-def _law(probabilities: Sequence[Real], *, name: str) -> list[Fraction]:
-    law = [exact_probability(value, name=name) for value in probabilities]
-    if sum(law) != 1:
-        raise InvalidParameter(
-            f"{name} must be probabilities that sum to 1. Give them as exact fractions.", parameter=name
-        )
-    return law
-
-
-def _ratios(p: Sequence[Fraction], q: Sequence[Fraction], failure: Fraction) -> Iterable[Fraction | float]:
-    """(P(S) − δ)/Q(S) of the events {P/Q >= t}, t falling; the last is everything, whose P exceeds δ."""
-    falling = sorted(zip(p, q, strict=True), key=lambda pair: -(pair[0] / pair[1]) if pair[1] else -math.inf)
+    limit = exact_delta(delta)
+    rows = sorted(_rows(p, q), key=lambda row: (row[1] == 0, row[0] / row[1] if row[1] else row[0]))
     above, below = Fraction(0), Fraction(0)
-    for mass, other in falling:
-        above, below = above + mass, below + other
-        if above > failure:
-            yield (above - failure) / below if below else math.inf
-
-
-def _log_up(ratio: Fraction | float) -> float:
-    if isinstance(ratio, float):
-        return ratio
+    best = Fraction(0)
+    for one, other in reversed(rows):
+        above, below = above + one, below + other
+        if below == 0 and above > limit:
+            return math.inf
+        if below > 0:
+            best = max(best, (above - limit) / below)
     with working_precision(BITS):
-        return round_up(ball(ratio).log())
+        return 0.0 if best == 1 else round_up(ball(best).log())
+
+
+def _rows(p: Distribution, q: Distribution) -> list[tuple[Fraction, Fraction]]:
+    if isinstance(p, Mapping) and isinstance(q, Mapping):
+        outcomes = [*p, *(outcome for outcome in q if outcome not in p)]
+        pairs = [(p.get(outcome, 0), q.get(outcome, 0)) for outcome in outcomes]
+    elif isinstance(p, Mapping) or isinstance(q, Mapping) or len(p) != len(q):
+        raise InvalidParameter("p and q must be two mappings, or two sequences of one length.")
+    else:
+        pairs = list(zip(p, q, strict=True))
+    rows = [(exact_probability(a, name="p"), exact_probability(b, name="q")) for a, b in pairs]
+    if sum(a for a, _ in rows) != 1 or sum(b for _, b in rows) != 1:
+        raise InvalidParameter("p and q must each sum to 1. Give them as exact fractions.")
+    return [(a, b) for a, b in rows if a or b]

@@ -66,5 +66,5 @@ def test_thousands_of_terms_compose_and_mixed_ones_too():
 def test_promises_of_two_relations_do_not_mix():
     with pytest.raises(dp.InvalidParameter, match="one relation"):
         dp.compose_basic([dp.PureDP(1), dp.PureDP(1, "replace")])
-    with pytest.raises(dp.InvalidParameter, match="at least one"):
+    with pytest.raises(dp.InvalidParameter, match="one or more"):
         dp.compose_basic([])
