@@ -24,13 +24,14 @@ def read(source):
 def in_child(fork, source):
     """What a forked child reads from the source."""
     receive, send = os.pipe()
-    if fork() == 0:  # pragma: no cover - another process
+    child = fork()
+    if child == 0:  # pragma: no cover - another process
         os.write(send, " ".join(map(str, read(source))).encode())
         os._exit(0)
     os.close(send)
     with os.fdopen(receive) as pipe:
         text = pipe.read()
-    os.wait()
+    os.waitpid(child, 0)
     return list(map(int, text.split()))
 
 
