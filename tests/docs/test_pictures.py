@@ -1,5 +1,6 @@
 """The committed pictures are those that scripts/make-pictures draws, and small."""
 
+import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,3 +29,10 @@ def test_a_gallery_picture_has_a_title_and_labelled_axes(name):
     assert layout.title.text
     assert layout.xaxis.title.text
     assert layout.yaxis.title.text
+
+
+def test_every_picture_is_shown_on_a_page_and_every_picture_shown_exists():
+    pages = [ROOT / "docs" / "pictures.md", ROOT / "examples" / "README.md"]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = set(re.findall(r"pictures/(\w+)\.png", text))
+    assert shown == {path.stem for path in COMMITTED}

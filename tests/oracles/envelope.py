@@ -7,7 +7,7 @@ from flint import arb, ctx, fmpq
 from discreet.randomness.envelope import Envelope
 
 
-def thresholds(envelope: Envelope, bits: int, count: int, precision: int = 700) -> list[int]:
+def thresholds(envelope: Envelope, bits: int, count: int, precision: int = 500) -> list[int]:
     """⌊c · 2^bits⌋ of the first `count` outcomes, each height its own exponential (no recurrence)."""
     before, ctx.prec = ctx.prec, precision
     try:

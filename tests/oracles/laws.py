@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 mp.prec = 200
 ALARM = 1e-11  # false-alarm probability of one chi-square test; all tests of a run together stay below 1e-9
-LEAST_EXPECTED = 50.0  # the chi-square approximation is good to far beyond ALARM's order at this size
+LEAST_EXPECTED = 100.0  # in each bin, so that its count is nearly normal as far out as ALARM reaches
 MOST_BINS = 40  # of the bulk; each halving of a tail adds one
 
 
@@ -76,8 +76,8 @@ def counts(draws: Sequence[int], edges: Sequence[int]) -> np.ndarray:
 def fits(draws: Sequence[int], below: Below, scale: Fraction) -> bool:
     """Whether draws pass the chi-square test of their law."""
     edges, probabilities = bins(below, scale, len(draws))
-    if not edges:  # a law that is one value but for less than the least bin
-        return True
+    if not edges:  # a law that is 0 but for less than the least bin
+        return set(draws) == {0}
     expected = probabilities * len(draws)
     statistic = float((((counts(draws, edges) - expected) ** 2) / expected).sum())
     return statistic < chi2.isf(ALARM, len(edges))
@@ -87,7 +87,7 @@ def agree(some: Sequence[int], many: Sequence[int], below: Below, scale: Fractio
     """Whether two samples pass the two-sample chi-square test on bins of equal probability."""
     edges, _ = bins(below, scale, len(some))
     if not edges:
-        return True
+        return set(some) == set(many) == {0}
     a, b = counts(some, edges), counts(many, edges)
     n, m = a.sum(), b.sum()
     statistic = float((((a * np.sqrt(m / n) - b * np.sqrt(n / m)) ** 2) / (a + b)).sum())

@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -5,7 +6,8 @@ import pytest
 from scipy.stats import chi2
 
 from discreet.errors import InternalError
-from discreet.randomness import fresh_source
+from discreet.numerics import ball, certified_floor
+from discreet.randomness import bernoulli_real, fresh_source
 from discreet.randomness.weighted import weighted_choice
 
 SIZE = 20_000
@@ -38,3 +40,20 @@ def test_weights_beyond_a_float_are_kept_exactly():
 def test_every_candidate_needs_a_weight(weights):
     with pytest.raises(InternalError):
         weighted_choice(fresh_source(), [0, 1], Fraction(1), weights)
+
+
+def test_a_heavy_candidate_far_below_the_best_score_is_drawn_by_its_weight():
+    scores, weights = [0, 92], [10**40, 1]
+    draws = [weighted_choice(fresh_source(), scores, Fraction(1), weights) for _ in range(2000)]
+    heavy = math.exp(40 * math.log(10) - 92)
+    assert passes(draws, [heavy / (1 + heavy), 1 / (1 + heavy)])
+    assert weighted_choice(fresh_source(), [0, -(10**6)], Fraction(1), [1, 2**62]) == 0
+
+
+def test_an_irrational_coin_falls_by_its_digits():
+    def floor(bits):
+        return certified_floor(lambda: ball(2**bits) / (1 + ball(1).exp()))
+
+    p = 1 / (1 + math.e)
+    assert passes(bernoulli_real(fresh_source(), floor, SIZE), [1 - p, p])
+    assert bernoulli_real(fresh_source(), floor) in (0, 1)

@@ -44,6 +44,11 @@ class Additive(ABC):
 
     step: Fraction
 
+    def _fix(self, **fields: object) -> None:
+        """Set the fields of a frozen mechanism, once, when it is made."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
     def release(self, value: Value) -> Value:
         """The value plus noise: int for int, float for float, lists and arrays in their own shape."""
         return self._release(value, fresh_source())

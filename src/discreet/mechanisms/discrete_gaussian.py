@@ -14,8 +14,7 @@ from discreet.losses import (
     discrete_gaussian as discrete_gaussian_loss,
     zcdp,
 )
-from discreet.mechanisms.additive import Additive, Value, show
-from discreet.mechanisms.dimension import check_dimension, exact_dimension
+from discreet.mechanisms.additive import Additive, show
 from discreet.mechanisms.example import Example
 from discreet.mechanisms.gaussian import calibrate, rounded_distance
 from discreet.mechanisms.lattice import choose_step
@@ -26,6 +25,7 @@ from discreet.numerics import (
     exact_delta,
     exact_epsilon,
     exact_positive,
+    exact_whole,
     least_passing,
     round_up,
     working_precision,
@@ -39,8 +39,8 @@ _TOLERANCE = Fraction(1, 2**20)
 class DiscreteGaussian(Additive):
     """Noise on the multiples of a step with Pr[noise = k·step] ∝ exp(-(k·step)²/2σ²).
 
-    `sensitivity` is Euclidean; `dimension`, how many numbers one unit can change at once, must be declared
-    before several numbers are released.
+    `sensitivity` is Euclidean; `dimension` promises how many of the released numbers one unit can change at
+    once, and decides which of the two guarantees is charged.
 
     Privacy: s²/2σ²-zCDP in any dimension, and the exact curve in one (Canonne, Kamath and Steinke, NeurIPS
     2020, Theorems 4 and 7); s counts the sensitivity after rounding. Never Gaussian DP: its tails are not
@@ -54,7 +54,7 @@ class DiscreteGaussian(Additive):
     sigma: Fraction
     sensitivity: Fraction
     step: Fraction
-    dimension: int | None
+    dimension: int
     relation: Relation
 
     def __init__(
@@ -66,7 +66,7 @@ class DiscreteGaussian(Additive):
         rho: Real | None = None,
         sensitivity: Real,
         step: Real | None = None,
-        dimension: Real | None = None,
+        dimension: Real = 1,
         relation: Relation = "add/remove",
     ) -> None:
         if (epsilon is None) != (delta is None) or [epsilon, sigma, rho].count(None) != 2:
@@ -75,16 +75,15 @@ class DiscreteGaussian(Additive):
                 parameter="sigma",
             )
         reach = exact_positive(sensitivity, name="sensitivity")
-        numbers = exact_dimension(dimension)
+        numbers = exact_whole(dimension, name="dimension", least=1)
         unit = _unit_sigma(epsilon=epsilon, delta=delta, rho=rho)
         nominal = exact_positive(sigma, name="sigma") if sigma is not None else unit * reach
         grid = choose_step(step, scale=nominal, sensitivity=reach)
-        fixed = nominal if sigma is not None else unit * rounded_distance(reach, grid, numbers or 1)
-        for name, value in (("sigma", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "relation", check_relation(relation))
+        fixed = nominal if sigma is not None else unit * rounded_distance(reach, grid, numbers)
+        known = check_relation(relation)
+        self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
         if epsilon is not None and delta is not None:
-            object.__setattr__(self, "sigma", self._least_sigma(exact_epsilon(epsilon), exact_delta(delta)))
+            self._fix(sigma=self._least_sigma(exact_epsilon(epsilon), exact_delta(delta)))
 
     def _least_sigma(self, epsilon: Fraction, delta: Fraction) -> Fraction:
         """Noise enough for (ε, δ), tested on the law that is sampled."""
@@ -95,8 +94,8 @@ class DiscreteGaussian(Additive):
         )
 
     def _loss(self, sigma: Fraction) -> PrivacyLoss:
-        distance = rounded_distance(self.sensitivity, self.step, self.dimension or 1)
-        if (self.dimension or 1) == 1:
+        distance = rounded_distance(self.sensitivity, self.step, self.dimension)
+        if self.dimension == 1:
             steps = math.ceil(distance / self.step)
             return discrete_gaussian_loss(sigma=sigma / self.step, sensitivity=steps, relation=self.relation)
         return zcdp(rho=distance**2 / (2 * sigma**2), relation=self.relation)
@@ -112,10 +111,6 @@ class DiscreteGaussian(Additive):
         spread = self.sigma / self.step
         return float(self.sigma**2) if spread > 10 else float(self.step) ** 2 * _small_variance(spread)
 
-    def _release(self, value: Value, source: Source) -> Value:
-        check_dimension(value, self.dimension)
-        return super()._release(value, source)
-
     def _noise(self, source: Source, size: int | None) -> Any:
         return discrete_gaussian(source, self.sigma / self.step, size)
 
@@ -126,7 +121,7 @@ class DiscreteGaussian(Additive):
         """The law in words."""
         return (
             f"discrete Gaussian noise of sigma {show(self.sigma)} on multiples of {show(self.step)}, "
-            f"for a sensitivity of {show(self.sensitivity)}"
+            f"for a sensitivity of {show(self.sensitivity)} in {self.dimension} numbers at once"
         )
 
     @classmethod

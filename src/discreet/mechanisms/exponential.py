@@ -13,6 +13,8 @@ from discreet.numerics import Real, ball, exact_positive, working_precision
 from discreet.randomness import Source, choice, fresh_source, weighted_choice
 from discreet.randomness.scores import Scores, gaps_of
 
+LONGEST_WEIGHT = 900  # bits: with the bits of the sampler, still a float
+
 
 @dataclass(frozen=True, init=False)
 class Exponential(Selection):
@@ -93,4 +95,10 @@ def whole_weights(weights: Sequence[Real], count: int) -> list[int]:
             parameter="weights",
         )
     common = math.lcm(*(weight.denominator for weight in exact_weights))
-    return [int(weight * common) for weight in exact_weights]
+    whole = [int(weight * common) for weight in exact_weights]
+    if max(whole).bit_length() > LONGEST_WEIGHT:
+        raise InvalidParameter(
+            f"weights must differ by a factor of less than 2^{LONGEST_WEIGHT} in a common unit. Round them.",
+            parameter="weights",
+        )
+    return whole

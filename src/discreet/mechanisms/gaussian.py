@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, check_relation, gaussian as gaussian_loss
 from discreet.mechanisms.additive import Additive, show
+from discreet.mechanisms.example import Example
 from discreet.mechanisms.lattice import SMALLEST_PRICE, Lattice, choose_step
 from discreet.numerics import (
     Arb,
@@ -80,9 +81,8 @@ class Gaussian(Additive):
             raise InvalidParameter(
                 "Gaussian must have either sigma, or epsilon and delta.", parameter="sigma"
             )
-        for name, value in (("sigma", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "relation", check_relation(relation))
+        known = check_relation(relation)
+        self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
 
     @cached_property
     def loss(self) -> PrivacyLoss:
@@ -117,6 +117,13 @@ class Gaussian(Additive):
     def _reach(self, confidence: Arb) -> Arb:
         # Pr[|noise| > a] = erfc((a + 1/2) / (√2 · spread))
         return ball(2).sqrt() * ball(self._spread) * confidence.erfinv() - ball(Fraction(1, 2))
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Cases for the shared checks."""
+        one = cls(sigma=Fraction(3, 2), sensitivity=1)
+        two = cls(epsilon=1, delta=Fraction(1, 1000), sensitivity=2, relation="replace")
+        return Example(one, (0, 1), one._release), Example(two, (5, 3), two._release)
 
 
 def rounded_distance(sensitivity: Fraction, step: Fraction, dimension: int) -> Fraction:

@@ -9,6 +9,7 @@ from typing import Any
 from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, check_relation, discrete_laplace as discrete_laplace_loss
 from discreet.mechanisms.additive import Additive, show
+from discreet.mechanisms.example import Example
 from discreet.mechanisms.lattice import SMALLEST_PRICE, Lattice, choose_step
 from discreet.numerics import (
     Arb,
@@ -68,9 +69,8 @@ class Laplace(Additive):
             fixed = _steps(reach, grid, numbers) * grid / price
         else:
             raise InvalidParameter("Laplace must have exactly one of epsilon and scale.", parameter="epsilon")
-        for name, value in (("scale", fixed), ("sensitivity", reach), ("step", grid), ("dimension", numbers)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "relation", check_relation(relation))
+        known = check_relation(relation)
+        self._fix(scale=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
 
     @cached_property
     def loss(self) -> PrivacyLoss:
@@ -103,6 +103,12 @@ class Laplace(Additive):
         # Pr[|noise| > a] = 2 q^(a+1) / (1+q)
         spread = ball(self._spread)
         return -spread * ((1 - confidence) * (1 + (-1 / spread).exp()) / 2).log() - 1
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """Cases for the shared checks."""
+        one, two = cls(epsilon=1, sensitivity=1), cls(scale=3, sensitivity=2, relation="replace")
+        return Example(one, (0, 1), one._release), Example(two, (5, 3), two._release)
 
 
 def _steps(sensitivity: Fraction, step: Fraction, dimension: int) -> int:

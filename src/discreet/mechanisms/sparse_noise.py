@@ -98,9 +98,11 @@ def composed_epsilon(epsilon: Fraction, delta: Fraction, count: int) -> Fraction
     return 1 / scale
 
 
-def check_total(loss: PrivacyLoss, *, epsilon: Fraction, delta: Fraction) -> None:
+def check_total(noise: SparseNoise, *, epsilon: Fraction, delta: Fraction) -> None:
     """Refuse textbook noise whose exact loss exceeds what was asked for."""
-    if delta > 0 and loss.delta(epsilon=epsilon) > delta:
+    if noise.rounds * noise.round_epsilon <= epsilon:
+        return
+    if noise.loss("add/remove").delta(epsilon=epsilon) > delta:
         raise InvalidParameter(
             f"epsilon must be small enough for the textbook noise, got {epsilon}: its exact loss is larger. "
             'Take split="optimal" or delta=0.',

@@ -74,7 +74,7 @@ class SparseVector:
         fine = largest_power_of_two(scale / FINENESS)
         self.step = choose_step(fine if step is None else step, scale=scale, sensitivity=self.sensitivity)
         if self.split == "seeds":
-            check_total(self.loss, epsilon=self.epsilon, delta=self.delta)
+            check_total(self.noise, epsilon=self.epsilon, delta=self.delta)
         self._lock = threading.Lock()
         self._open(fresh_source())
 

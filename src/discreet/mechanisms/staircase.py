@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.losses import PrivacyLoss, Relation, check_relation, pure
-from discreet.mechanisms.additive import Additive, Value, show
-from discreet.mechanisms.dimension import check_dimension, exact_dimension
+from discreet.mechanisms.additive import Additive, show
 from discreet.mechanisms.example import Example
 from discreet.mechanisms.lattice import choose_step
 from discreet.numerics import (
@@ -48,7 +47,7 @@ class Staircase(Additive):
     sensitivity: Fraction
     step: Fraction
     width: int
-    dimension: int | None
+    dimension: int
     relation: Relation
 
     def __init__(
@@ -58,26 +57,24 @@ class Staircase(Additive):
         sensitivity: Real,
         step: Real | None = None,
         width: Real | None = None,
-        dimension: Real | None = None,
+        dimension: Real = 1,
         relation: Relation = "add/remove",
     ) -> None:
         price = exact_epsilon(epsilon)
         reach = exact_positive(sensitivity, name="sensitivity")
         grid = choose_step(step, scale=reach / price, sensitivity=reach)
-        for name, value in (("epsilon", price), ("sensitivity", reach), ("step", grid)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "dimension", exact_dimension(dimension))
-        object.__setattr__(self, "relation", check_relation(relation))
+        numbers, known = exact_whole(dimension, name="dimension", least=1), check_relation(relation)
+        self._fix(epsilon=price, sensitivity=reach, step=grid, dimension=numbers, relation=known)
         if width is None:
             inner = least_variance_width(float(self._price), self._stairs)
         else:
             inner = min(exact_whole(width, name="width", least=1), self._stairs)
-        object.__setattr__(self, "width", inner)
+        self._fix(width=inner)
 
     @property
     def _price(self) -> Fraction:
         """ε of each released number."""
-        return self.epsilon / (self.dimension or 1)
+        return self.epsilon / self.dimension
 
     @property
     def _stairs(self) -> int:
@@ -93,10 +90,6 @@ class Staircase(Additive):
     def variance(self) -> float:
         """The variance of the noise."""
         return float(self.step) ** 2 * staircase_variance(float(self._price), self._stairs, self.width)
-
-    def _release(self, value: Value, source: Source) -> Value:
-        check_dimension(value, self.dimension)
-        return super()._release(value, source)
 
     def _noise(self, source: Source, size: int | None) -> Any:
         drawn = self._draw(source, 1 if size is None else size)
@@ -151,7 +144,7 @@ class Staircase(Additive):
         """The law in words."""
         return (
             f"staircase noise with epsilon {show(self.epsilon)} on multiples of {show(self.step)}, "
-            f"for a sensitivity of {show(self.sensitivity)}"
+            f"for a sensitivity of {show(self.sensitivity)} in {self.dimension} numbers at once"
         )
 
     @classmethod

@@ -9,9 +9,9 @@ beyond the table form one sequence of outcomes; the table holds ⌊cumulative pr
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ Shape = Literal["linear", "quadratic"]
 Part = Literal["box", "wedge", "cell"]
 
 _GUARD_BITS = 96
+_FEW = 64  # heights of a table that is as fast in whole numbers of Python
+_PART = 48  # bits of the second word: 2^15 of them add up within int64
 
 
 @dataclass(frozen=True)
@@ -91,17 +93,15 @@ class Envelope:
         # Every product of two numbers <= 1 is cut once and inherits the errors of both.
         return heights, 4 * (len(heights) + 1) ** 2
 
-    def _masses(self, heights: list[int]) -> list[int]:
+    def _masses(self, heights: NDArray[Any]) -> NDArray[Any]:
         """The weight of each outcome."""
-        sides = self.sides
+        beyond = np.zeros(max(1, self.cells + 1 - heights.size), dtype=heights.dtype)
+        heights = np.concatenate((heights, beyond))
         if self.points:
-            pairs = zip(heights, [*heights[1:], 0], strict=True)
-            return [mass for pair in pairs for mass in pair] if sides == 2 else heights
-        heights = heights + [0] * (self.cells + 1 - len(heights))
+            return heights if self.sides == 1 else np.column_stack((heights[:-1], heights[1:])).reshape(-1)
         boxes = heights[1 : self.cells + 1]
-        wedges = [top - box for top, box in zip(heights, boxes, strict=False)]
-        masses = boxes + wedges + heights[self.cells :]
-        return [mass for mass in masses for _ in range(2)] if sides == 2 else masses
+        wedges = heights[: self.cells] - boxes
+        return np.repeat(np.concatenate((boxes, wedges, heights[self.cells :])), self.sides)
 
     def _total(self, heights: list[int]) -> int:
         """The weight of all outcomes together."""
@@ -115,9 +115,27 @@ class Envelope:
         inverse = (1 << (2 * precision)) // self._total(heights)
         least = 1 << (precision - bits - 10)  # what lies beyond such a height has less than 2^-bits
         shares = [height * inverse >> precision for height in takewhile(least.__le__, heights)]
-        margin, dropped, full = 8 * slack + 8, precision - bits, (1 << bits) - 1
-        cumulative = list(accumulate(self._masses(shares)))
-        thresholds = [share - margin >> dropped for share in cumulative]
-        if thresholds != [min(share + margin >> dropped, full) for share in cumulative]:
+        margin = 8 * slack + 8
+        if bits == 64 and len(shares) > _FEW:
+            return self._in_machine_words(shares, precision, margin)
+        cumulative, dropped = np.cumsum(self._masses(np.array(shares, dtype=object))), precision - bits
+        full = (1 << bits) - 1
+        thresholds: list[int] = (cumulative - margin >> dropped).tolist()
+        if thresholds != np.minimum(cumulative + margin >> dropped, full).tolist():
             return None
         return thresholds[: thresholds.index(full) + 1]
+
+    def _in_machine_words(self, shares: list[int], precision: int, margin: int) -> list[int] | None:
+        """64-bit thresholds from sums of the first 64 bits and of the next 48, for tables of thousands."""
+        lowest = precision - 64 - _PART
+        words = np.cumsum(self._masses(np.array([share >> (lowest + _PART) for share in shares], np.uint64)))
+        mask = (1 << _PART) - 1
+        parts = np.cumsum(self._masses(np.array([share >> lowest & mask for share in shares], np.int64)))
+        thresholds = words + (parts >> _PART).astype(np.uint64)  # a negative carry wraps to what it means
+        fraction, error = parts & mask, words.size + (margin >> lowest) + 1
+        last = int(np.argmax(thresholds == np.uint64(2**64 - 1)))
+        sure = (fraction > error) & (fraction < mask - error)
+        if last == 0 or not sure[:last].all() or fraction[last] <= error:
+            return None
+        found: list[int] = thresholds[: last + 1].tolist()
+        return found

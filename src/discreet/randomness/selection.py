@@ -36,6 +36,12 @@ def _bounds() -> NDArray[np.int64]:
     return np.array(bounds, dtype=np.int64)
 
 
+@lru_cache(maxsize=64)
+def _coarser_bounds(shift: int) -> NDArray[np.int64]:
+    """The bounds in units of 2^shift, rounded up."""
+    return (_bounds() - 1 >> shift) + 1
+
+
 def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
     """The table entry of each gap: never above the true 256 · gap."""
     with np.errstate(over="ignore"):
@@ -44,7 +50,7 @@ def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
     """Cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and exact."""
-    bounds = (_bounds() - 1 >> shift) + 1
+    bounds = _coarser_bounds(shift)
     cumulative = np.empty(gaps.size, dtype=np.int64)
     carried = np.int64(0)
     for start in range(0, gaps.size, _CHUNK):
@@ -55,9 +61,9 @@ def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
     return cumulative
 
 
-def certified_bounds(gaps: Gaps) -> NDArray[np.int64]:
+def certified_bounds(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
     """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
-    return _bounds()[_entries(gaps.floats(slice(None)))]
+    return _bounds()[_entries(gaps)]
 
 
 @overload

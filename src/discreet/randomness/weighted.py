@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.randomness.coins import settle_below_exp, uniform_below
+from discreet.randomness.fixed import exp_fixed
 from discreet.randomness.scores import Scores, gaps_of
 from discreet.randomness.selection import certified_bounds
 from discreet.randomness.source import Source
 
 _BITS = 62  # of the certified bounds, and of the sum of all proposals
+_BLOCK = 50.0  # how deep the certified bounds reach; a deeper gap is so many blocks, and a rest
+_BLOCKS = 14  # e^-700 is still a float; what lies deeper keeps that bound
 
 
 def weighted_choice(
@@ -25,22 +27,29 @@ def weighted_choice(
     the two: what is kept follows the stated law, whatever the slack of U_i.
     """
     gaps = gaps_of(scores, factor)
-    sizes = np.asarray(
-        weights, dtype=np.float64
-    )  # only for the proposals, which are raised by more than this rounds
-    if sizes.shape != gaps.scores.shape or not (sizes > 0).all():
+    # Floats are only used for the proposals, which are raised by more than floats round.
+    sizes = np.asarray(weights, dtype=np.float64)
+    if sizes.shape != (gaps.size,) or not (sizes > 0).all():
         raise InternalError("weighted_choice needs one weight > 0 for each score")
-    raised = sizes * certified_bounds(gaps).astype(np.float64) * (1 + 2.0**-45)
+    raised = sizes * _upper_bounds(gaps.floats(slice(None)))
     shift = max(0, int(np.frexp(raised.sum())[1]) - (_BITS - 2))
     proposals = np.ceil(np.ldexp(raised, -shift)).astype(np.int64) + 1
     cumulative = np.cumsum(proposals)
     scale = Fraction(1 << _BITS, 1 << shift)
     while True:
         drawn = int(np.searchsorted(cumulative, uniform_below(source, int(cumulative[-1])), side="right"))
-        ratio = scale * _whole(weights[drawn]) / int(proposals[drawn])
+        ratio = scale * int(weights[drawn]) / int(proposals[drawn])
         if settle_below_exp(source, source.word(), gaps.exact(drawn), ratio):
             return drawn
 
 
-def _whole(weight: Any) -> int:
-    return int(weight)
+def _upper_bounds(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Floats above 2^62 exp(-gap), closely down to exp(-700): all rounding together stays below 2^-30."""
+    blocks = np.minimum(np.floor(gaps / _BLOCK), _BLOCKS)
+    block = float(exp_fixed(Fraction(50), 128) + 1) * 2.0**-128
+    with np.errstate(invalid="ignore"):  # an infinite gap stays infinite
+        rest = np.where(blocks < _BLOCKS, gaps - blocks * _BLOCK, gaps)
+    bounds = certified_bounds(rest).astype(np.float64)
+    deepest = 2.0**_BITS * block**_BLOCKS * (1 + 2.0**-30)
+    closely: NDArray[np.float64] = bounds * block**blocks * (1 + 2.0**-30)
+    return np.where(blocks < _BLOCKS, closely, deepest)

@@ -1,0 +1,109 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from discreet.cli import main
+
+SQL = "SELECT city, COUNT(DISTINCT person) AS people FROM accounts GROUP BY city"
+
+
+@pytest.fixture
+def accounts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["person,city,debt", *(f"p{k},{['Ottawa', 'Toronto'][k % 2]},{k}" for k in range(300))]
+    Path("accounts.csv").write_text("\n".join(lines) + "\n")
+    return Path("accounts.csv")
+
+
+def run(capsys, *words):
+    code = 0
+    try:
+        main([str(word) for word in words])
+    except SystemExit as end:
+        code = end.code or 0
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_first_minute_of_an_analyst(accounts, capsys):
+    code, out, err = run(capsys, "ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5")
+    assert code == 0
+    assert "Ottawa" in out
+    assert "remaining epsilon 0.5" in out
+    assert "epsilon 1, delta 1e-6" in err
+    assert Path("accounts.ledger").exists()
+
+
+def test_json_and_csv_are_for_programs(accounts, capsys):
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
+    answer = json.loads(run(capsys, *words, "--json")[1])
+    assert [row["city"] for row in answer["rows"]] == ["Ottawa", "Toronto"]
+    assert answer["receipt"]["price"] == {"epsilon": "0.5"}
+    assert run(capsys, *words, "--csv")[1].splitlines()[0] == "city,people,people_lower,people_upper"
+
+
+def test_a_refused_question_is_underlined_and_exits_with_its_code(accounts, capsys):
+    code, out, err = run(
+        capsys, "ask", accounts, "SELECT * FROM accounts", "--unit", "person", "--epsilon", "1"
+    )
+    assert code == 3
+    assert "^" in err
+    assert out == ""
+
+
+def test_an_overspent_budget_exits_with_its_code_and_json(accounts, capsys):
+    words = ("ask", accounts, SQL, "--unit", "person", "--keys", "city=Ottawa,Toronto", "--json")
+    run(capsys, *words, "--epsilon", "0.9")
+    code, out, _ = run(capsys, *words, "--epsilon", "0.2")
+    assert code == 5
+    assert json.loads(out)["error"]["code"] == "budget_exceeded"
+
+
+@pytest.mark.parametrize("epsilon", ["nan", "inf", "-1", "0", "1e-320", "1_0", "١", "true", "1/3"])
+def test_garbage_prices_are_refused_and_make_no_ledger(accounts, capsys, epsilon):
+    code, _, err = run(capsys, "ask", accounts, SQL, "--unit", "person", f"--epsilon={epsilon}")
+    assert code == 2
+    assert "epsilon must" in err
+    assert not Path("accounts.ledger").exists()
+
+
+def test_a_unit_must_be_named(accounts, capsys):
+    assert run(capsys, "ask", accounts, SQL, "--epsilon", "1")[0] == 2
+
+
+def test_explain_charges_nothing(accounts, capsys):
+    code, out, _ = run(
+        capsys, "explain", accounts, "SELECT COUNT(*) AS n FROM accounts", "--each-row", "--epsilon", "1"
+    )
+    assert code == 0
+    assert "Expected error of n" in out
+    assert not Path("accounts.ledger").exists()
+
+
+def test_the_plot_and_the_saved_folder_are_written(accounts, capsys):
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "1", "--keys", "city=Ottawa,Toronto")
+    assert run(capsys, *words, "--plot", "people.html", "--save", "out")[0] == 0
+    assert "plotly" in Path("people.html").read_text().lower()
+    assert Path("out/receipt.txt").exists()
+
+
+def test_the_demo_runs(capsys):
+    code, out, _ = run(capsys, "demo", "--json")
+    assert code == 0
+    assert len(json.loads(out)) == 3
+
+
+def test_the_demo_table_is_what_its_script_makes():
+    import pyarrow.parquet as pq
+
+    import discreet
+
+    table = pq.read_table(Path(discreet.__file__).parent / "demo" / "people.parquet")
+    assert table.num_rows == 100_279
+    assert table.column_names == ["person", "city", "age", "income", "kind", "debt", "opened"]
+
+
+@pytest.mark.parametrize("command", ["ask", "explain", "demo"])
+def test_help_has_an_example(command, capsys):
+    assert "Example: discreet" in run(capsys, command, "--help")[1]

@@ -1,0 +1,88 @@
+import json
+
+import pytest
+
+from discreet.cli import main
+
+
+def run(capsys, *words):
+    try:
+        main(["local", *map(str, words)])
+        code = 0
+    except SystemExit as stop:
+        code = stop.code or 0
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "answers.txt"
+    path.write_text("tea\n" * 300 + "coffee\n" * 100)
+    return path
+
+
+def test_answers_become_reports_and_reports_become_shares(capsys, answers, tmp_path):
+    code, out, err = run(
+        capsys, "randomize", answers, "--epsilon", 4, "--values", "tea", "--values", "coffee"
+    )
+    assert code == 0
+    assert "costs epsilon once more" in err
+    reports = tmp_path / "reports.json"
+    reports.write_text(out)
+    code, out, _ = run(capsys, "estimate", reports, reports, "--json")
+    found = json.loads(out)
+    assert found["reports"] == 800
+    assert abs(found["estimates"]["tea"]["value"] - 0.75) < 0.1
+    assert found["estimates"]["tea"]["lower"] < found["estimates"]["tea"]["upper"]
+    code, out, _ = run(capsys, "estimate", reports)
+    assert out.startswith("tea: ")
+    assert "trusted curator" in out
+
+
+@pytest.mark.parametrize("noise", ["window", "laplace"])
+def test_numbers_have_a_mean(capsys, tmp_path, noise):
+    numbers, reports = tmp_path / "numbers.txt", tmp_path / "reports.json"
+    numbers.write_text("3\n" * 200 + "9.5\n" * 200)
+    _, out, _ = run(capsys, "randomize", numbers, "--epsilon", 8, "--bounds", 0, 15, "--noise", noise)
+    reports.write_text(out)
+    _, out, _ = run(capsys, "estimate", reports, "--json")
+    assert abs(json.loads(out)["estimates"]["mean"]["value"] - 6.25) < 1.5
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("randomize", "nowhere.txt", "--epsilon", 1, "--values", "a", "--values", "b"),
+        ("randomize", "ANSWERS", "--epsilon", 1),
+        ("randomize", "ANSWERS", "--epsilon", 0, "--values", "tea", "--values", "coffee"),
+        ("randomize", "ANSWERS", "--epsilon", 1, "--values", "milk", "--values", "coffee"),
+        ("randomize", "ANSWERS", "--epsilon", 1, "--bounds", 0, 1),
+        ("estimate", "ANSWERS"),
+        ("estimate", "nowhere.json"),
+        ("estimate",),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_json_and_quotes_no_answer(capsys, answers, words):
+    code, out, _ = run(capsys, *(answers if word == "ANSWERS" else word for word in words), "--json")
+    assert code == 2
+    error = json.loads(out)["error"]
+    assert error["code"] == "invalid_parameter"
+    assert "tea" not in error["message"]
+
+
+def test_reports_of_two_protocols_are_not_mixed(capsys, answers, tmp_path):
+    for epsilon in (1, 2):
+        _, out, _ = run(
+            capsys, "randomize", answers, "--epsilon", epsilon, "--values", "tea", "--values", "coffee"
+        )
+        (tmp_path / f"{epsilon}.json").write_text(out)
+    code, _, err = run(capsys, "estimate", tmp_path / "1.json", tmp_path / "2.json")
+    assert code == 2
+    assert "one protocol" in err
+
+
+@pytest.mark.parametrize("command", ["randomize", "estimate"])
+def test_help_shows_an_example(capsys, command):
+    _, out, _ = run(capsys, command, "--help")
+    assert "Example: discreet local" in out

@@ -1,0 +1,104 @@
+"""The discrete Gaussian and the staircase: laws, variances, errors, prices."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dp
+from oracles import mechanism_laws as oracle
+
+STAIRCASES = [
+    dp.Staircase(epsilon=1, sensitivity=4),
+    dp.Staircase(epsilon=3, sensitivity=5, width=2),
+    dp.Staircase(epsilon=Fraction(1, 2), sensitivity=1),
+]
+GAUSSIANS = [dp.DiscreteGaussian(sigma=sigma, sensitivity=1) for sigma in (Fraction(1, 3), 1, 4, 15)]
+
+
+@pytest.mark.parametrize("mechanism", [*STAIRCASES, *GAUSSIANS], ids=lambda m: m.describe()[:40])
+def test_variance_and_error_are_those_of_the_law(mechanism):
+    law = {k: float(p) for k, p in oracle.law(mechanism, 0).items()}
+    variance = math.fsum(k * k * p for k, p in law.items())
+    assert mechanism.variance == pytest.approx(variance, rel=1e-9)
+    for confidence in (0.5, 0.95, 1 - 1e-6):
+        reach = mechanism.error(confidence=confidence)
+        outside = math.fsum(p for k, p in law.items() if abs(k) > reach)
+        assert outside <= 1 - confidence
+        nearer = math.fsum(p for k, p in law.items() if abs(k) > reach - 2)
+        assert reach < 2 or nearer > 1 - confidence  # no more than one step too careful
+
+
+@pytest.mark.parametrize("mechanism", STAIRCASES, ids=lambda m: m.describe()[:40])
+def test_a_shift_of_one_sensitivity_moves_one_stair_and_one_more_step_moves_two(mechanism):
+    law = oracle.staircase(mechanism, 0)
+    d, epsilon = int(mechanism.sensitivity), float(mechanism.epsilon)
+
+    def worst(shift):
+        reach = range(-4 * d, 4 * d + 1)
+        return max(abs(math.log(law[k] / law[k + shift])) for k in reach)
+
+    assert max(worst(shift) for shift in range(1, d + 1)) == pytest.approx(epsilon)
+    assert worst(d + 1) > epsilon * 1.5
+
+
+@pytest.mark.parametrize(("epsilon", "variance"), [(3, 0.1527), (6, 0.0141)])
+def test_the_staircase_reaches_the_least_variance(epsilon, variance):
+    mechanism = dp.Staircase(epsilon=epsilon, sensitivity=1, step=2**-16)
+    assert mechanism.variance == pytest.approx(variance, abs=1e-4)
+    assert mechanism.variance < dp.Laplace(epsilon=epsilon, sensitivity=1, step=2**-16).variance
+
+
+def test_stairs_do_not_add_up_over_coordinates_so_dimension_divides_the_price():
+    split = dp.Staircase(epsilon=2, sensitivity=4, dimension=2)
+    law = oracle.staircase(dp.Staircase(epsilon=1, sensitivity=4, width=split.width), 0)
+    both = 2 * max(abs(math.log(law[k] / law[k + 2])) for k in range(-20, 21))  # each moves by 2, 4 in all
+    assert both == pytest.approx(2)
+    assert split.loss.epsilon(delta=0) == 2
+    assert split.variance == pytest.approx(dp.Staircase(epsilon=1, sensitivity=4).variance)
+
+
+def test_every_cell_has_noise_of_its_own():
+    for mechanism in (dp.Staircase(epsilon=1, sensitivity=3), dp.DiscreteGaussian(sigma=5, sensitivity=1)):
+        noise = mechanism.release(np.zeros(20000, dtype=np.int64))
+        assert noise.var() == pytest.approx(mechanism.variance, rel=0.25)
+        assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 0.06  # 8 standard errors
+        assert [type(x) for x in mechanism.release([1, 2])] == [int, int]
+        assert isinstance(mechanism.release(3), int)
+
+
+def test_the_discrete_gaussian_is_calibrated_on_its_own_curve():
+    mechanism = dp.DiscreteGaussian(epsilon=1, delta=1e-6, sensitivity=3)
+    assert mechanism.loss.delta(epsilon=1) <= 1e-6
+    less = dp.DiscreteGaussian(sigma=mechanism.sigma * Fraction(99, 100), sensitivity=3)
+    assert less.loss.delta(epsilon=1) > 1e-6
+
+
+def test_many_dimensions_are_charged_as_zcdp_and_never_as_gaussian_dp():
+    flat = dp.DiscreteGaussian(rho=0.5, sensitivity=1, dimension=10)
+    assert flat.loss.rho == pytest.approx(0.5)
+    assert flat.loss.mu == math.inf
+    assert dp.DiscreteGaussian(sigma=1, sensitivity=1).loss.mu == math.inf
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"sigma": 1, "rho": 1}, {"epsilon": 1}, {"delta": 0.1}, {"sigma": 1, "epsilon": 1, "delta": 0.1}],
+)
+def test_the_discrete_gaussian_takes_exactly_one_calibration(given):
+    with pytest.raises(dp.InvalidParameter):
+        dp.DiscreteGaussian(sensitivity=1, **given)
+
+
+def test_the_textbook_bound_on_laplace_noise_fails_for_whole_numbers():
+    """Pr[|noise| >= ln(k/β)·Δ/ε] <= β holds for continuous noise, not at ε = 1, k = 1, β = e^-3."""
+    mechanism = dp.Laplace(epsilon=1, sensitivity=1)
+    law = oracle.laplace(mechanism, 0)
+    beta = math.exp(-3)
+    outside = math.fsum(float(p) for k, p in law.items() if abs(k) >= 3)
+    assert outside == pytest.approx(0.0728, abs=1e-4)
+    assert outside > beta
+    reach = mechanism.error(confidence=1 - beta)
+    assert math.fsum(float(p) for k, p in law.items() if abs(k) > reach) <= beta
+    assert math.fsum(float(p) for k, p in law.items() if abs(k) > reach - 1) > beta  # the exact quantile

@@ -1,0 +1,236 @@
+"""The law of every mechanism on a small input, from its textbook definition: slow, plain, and shared with
+nothing.
+
+`law(mechanism, value)` maps each outcome to its probability; what is cut off an infinite tail is below 1e-12.
+"""
+
+import math
+from functools import cache, lru_cache
+from itertools import permutations, product
+
+import numpy as np
+from mpmath import mp, mpf
+
+FAR = 40  # scales of Laplace noise: e^-40 is left out
+
+
+def real(value):
+    return mpf(value.numerator) / mpf(value.denominator)
+
+
+def normalise(weights):
+    total = sum(weights.values())
+    return {outcome: weight / total for outcome, weight in weights.items()}
+
+
+@lru_cache(maxsize=64)
+def laplace_masses(scale):
+    """Pr[k] of discrete Laplace noise around 0, as a dict."""
+    reach = math.ceil(FAR * scale)
+    return normalise({k: mp.exp(-abs(k) / real(scale)) for k in range(-reach, reach + 1)})
+
+
+def shifted(masses, by):
+    return {k + by: mass for k, mass in masses.items()}
+
+
+# --- additive noise -------------------------------------------------------------------------------
+
+
+def laplace(m, value):
+    return shifted(laplace_masses(m.scale / m.step), value)
+
+
+def gaussian(m, value):
+    sigma = real(m.sigma)
+    half, reach = mpf(1) / 2, math.ceil(9 * m.sigma)
+    return {
+        value + k: mp.ncdf((k + half) / sigma) - mp.ncdf((k - half) / sigma) for k in range(-reach, reach + 1)
+    }
+
+
+def discrete_gaussian(m, value):
+    reach = math.ceil(12 * m.sigma)
+    masses = {k: mp.exp(-(mpf(k) ** 2) / (2 * real(m.sigma) ** 2)) for k in range(-reach, reach + 1)}
+    return shifted(normalise(masses), value)
+
+
+def staircase(m, value):
+    d, reach = math.ceil(m.sensitivity), math.ceil(FAR / m.epsilon) + 1
+    masses = {0: mpf(1)}
+    for j, i in product(range(reach), range(d)):
+        stairs = j if i < m.width else j + 1
+        masses[j * d + i] = masses[-j * d - i] = mp.exp(-stairs * real(m.epsilon))
+    return shifted(normalise(masses), value)
+
+
+# --- selection ------------------------------------------------------------------------------------
+
+
+def rate(m):
+    return real(m.epsilon) / ((1 if m.scores == "monotone" else 2) * real(m.sensitivity))
+
+
+def exponential(m, scores):
+    return normalise({i: mp.exp(rate(m) * mpf(score)) for i, score in enumerate(scores)})
+
+
+def permute_and_flip(m, scores):
+    keep = [mp.exp(rate(m) * (mpf(score) - max(scores))) for score in scores]
+    law = dict.fromkeys(range(len(scores)), mpf(0))
+    for order in permutations(range(len(scores))):
+        alive = mpf(1) / math.factorial(len(scores))
+        for i in order:
+            law[i] += alive * keep[i]
+            alive *= 1 - keep[i]
+    return law
+
+
+def noisy_order(scores, scale):
+    """Pr of each order of the noisy scores, ties in random order, by summing over all noise at once."""
+    masses = laplace_masses(scale)
+    noise, weight = np.array(list(masses)), np.array([float(mass) for mass in masses.values()])
+    grids = np.meshgrid(*(noise + score for score in scores), indexing="ij")
+    joint = np.einsum("i,j,k->ijk", weight, weight, weight)
+    fits = {
+        order: (grids[order[0]] >= grids[order[1]]) & (grids[order[1]] >= grids[order[2]])
+        for order in permutations(range(len(scores)))
+    }
+    ways = sum(fit.astype(int) for fit in fits.values())
+    return {order: float((joint * fit / ways).sum()) for order, fit in fits.items()}
+
+
+def noisy_max(m, scores):
+    if m.noise == "gumbel":
+        return exponential(m, scores)
+    if m.noise == "exponential":
+        return permute_and_flip(m, scores)
+    return _first(noisy_order(scores, 1 / m.factor), 1, single=True)
+
+
+def top_k(m, scores):
+    if m.method == "one shot":
+        return _first(noisy_order(scores, m.count / m.factor), m.count, single=False)
+    law = {}
+    for taken in permutations(range(len(scores)), m.count):
+        left, probability = set(range(len(scores))), mpf(1)
+        for i in taken:
+            weights = {j: mp.exp(rate(m) / m.count * scores[j]) for j in left}
+            probability *= weights[i] / sum(weights.values())
+            left.remove(i)
+        law[taken] = probability
+    return law
+
+
+def _first(orders, count, *, single):
+    law = {}
+    for order, probability in orders.items():
+        outcome = order[0] if single else order[:count]
+        law[outcome] = law.get(outcome, 0) + probability
+    return law
+
+
+def quantile(m, values):
+    low, high = (int(bound) for bound in m.bounds)
+    q = real(m.quantile)
+    widest = mpf(1) if m.relation == "replace" else max(q, 1 - q)
+
+    def score(c):
+        less, more = sum(x < c for x in values), sum(x > c for x in values)
+        return -abs((1 - q) * less - q * more)
+
+    return normalise({c: mp.exp(real(m.epsilon) * score(c) / (2 * widest)) for c in range(low, high + 1)})
+
+
+def key_selection(m, persons):
+    grow, delta, keep = mp.exp(real(m.epsilon)), real(m.delta), mpf(0)
+    for _ in range(persons - m.threshold + 1):
+        keep = min(grow * keep + delta, 1 - (1 - keep - delta) / grow, mpf(1))
+    return {True: keep, False: 1 - keep}
+
+
+# --- randomised response --------------------------------------------------------------------------
+
+
+def randomized_response(m, value):
+    others = len(m.values) - 1
+    truth = real(m.truth) if m.epsilon is None else 1 / (1 + others * mp.exp(-real(m.epsilon)))
+    return {answer: truth if answer == value else (1 - truth) / others for answer in m.values}
+
+
+# --- sparse vector --------------------------------------------------------------------------------
+
+
+def sparse_vector(m, values):
+    """Every transcript: sum over the threshold's noise, drawn anew where a round ends."""
+    step_threshold = {k: float(p) for k, p in laplace_masses(m.noise.threshold * m.sensitivity).items()}
+    query = {k: float(p) for k, p in laplace_masses(m.noise.query * m.sensitivity).items()}
+    tails = dict(
+        zip(sorted(query), np.cumsum([query[k] for k in sorted(query, reverse=True)])[::-1], strict=True)
+    )
+
+    def above(value, noisy):
+        gap = noisy - value
+        return 1.0 if gap <= min(tails) else 0.0 if gap > max(tails) else float(tails[gap])
+
+    @cache
+    def rounds(i, left):
+        law = {}
+        for noise, mass in step_threshold.items():
+            for path, p in within(i, left, m.noise.answers, int(m.threshold) + noise).items():
+                law[path] = law.get(path, 0.0) + mass * p
+        return law
+
+    def within(i, left, left_in_round, noisy):
+        if i == len(values) or left == 0:
+            return {(): 1.0}
+        high = above(values[i], noisy)
+        law = {
+            (False, *path): (1 - high) * p for path, p in within(i + 1, left, left_in_round, noisy).items()
+        }
+        ends = left_in_round == 1 and left > 1
+        rest = rounds(i + 1, left - 1) if ends else within(i + 1, left - 1, left_in_round - 1, noisy)
+        for path, p in rest.items():
+            law[(True, *path)] = high * p
+        return law
+
+    return rounds(0, m.count)
+
+
+def numeric_sparse(m, values):
+    law = {}
+    for path, p in sparse_vector(m, values).items():
+        if True not in path:
+            law[(None,) * len(path)] = p
+            continue
+        for noise, mass in laplace_masses(m.values.scale).items():
+            law[*(None,) * (len(path) - 1), values[len(path) - 1] + noise] = p * float(mass)
+    return law
+
+
+LAWS = {
+    "AboveThreshold": sparse_vector,
+    "DiscreteGaussian": discrete_gaussian,
+    "Exponential": exponential,
+    "Gaussian": gaussian,
+    "KeySelection": key_selection,
+    "Laplace": laplace,
+    "NoisyMax": noisy_max,
+    "NumericSparse": numeric_sparse,
+    "PermuteAndFlip": permute_and_flip,
+    "Quantile": quantile,
+    "RandomizedResponse": randomized_response,
+    "Sparse": sparse_vector,
+    "Staircase": staircase,
+    "TopK": top_k,
+}
+
+
+def law(mechanism, value):
+    return LAWS[type(mechanism).__name__](mechanism, value)
+
+
+def hockey_stick(p, q, epsilon):
+    """δ(ε) of two laws: the sum of (p - e^ε·q)+."""
+    grow = math.exp(epsilon)
+    return sum(max(0.0, float(p.get(outcome, 0)) - grow * float(q.get(outcome, 0))) for outcome in {*p, *q})

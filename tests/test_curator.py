@@ -1,0 +1,264 @@
+"""The wiring: charged first, run once, stored before it leaves, the same shape whatever the data."""
+
+import json
+from fractions import Fraction
+
+import pandas
+import pytest
+
+import discreet as dp
+from discreet import curator as curator_module
+
+CANARY = "Zanzibar-4242"
+SQL = "SELECT city, COUNT(*) AS n, SUM(debt) AS total FROM people GROUP BY city"
+
+
+def frame(people=60, extra=()):
+    rows = [(f"p{k}", ["Ottawa", "Toronto"][k % 2], 100.0 * k) for k in range(people)]
+    return pandas.DataFrame([*rows, *extra], columns=["person", "city", "debt"])
+
+
+def opened(folder, data=None, **more):
+    declared = {
+        "unit": "person",
+        "budget": dp.ApproxDP(2, 1e-6),
+        "keys": {"city": ["Ottawa", "Toronto"]},
+        "bounds": {"debt": (0, 10_000)},
+        **more,
+    }
+    return dp.Curator.open(
+        frame() if data is None else data, name="people", ledger=folder / "people.ledger", **declared
+    )
+
+
+def test_a_question_is_answered_charged_and_found_again(tmp_path):
+    with opened(tmp_path) as curator:
+        answer = curator.ask(SQL, epsilon=0.5)
+        again = curator.ask(SQL, epsilon=0.5)
+        assert answer.rows == again.rows
+        assert curator.remaining == dp.ApproxDP(Fraction(3, 2), 1e-6)
+    with opened(tmp_path) as reopened:
+        assert reopened.ask(SQL, epsilon=0.5).rows == answer.rows
+        assert reopened.ask(SQL, epsilon=0.25).rows != answer.rows
+        assert [record.kind for record in reopened.history].count("charge") == 2
+
+
+def test_every_public_key_is_shown_in_order_with_intervals(tmp_path):
+    with opened(tmp_path) as curator:
+        answer = curator.ask(SQL, epsilon=1)
+    assert [row["city"] for row in answer.rows] == ["Ottawa", "Toronto"]
+    assert all(interval["n"].lower <= row["n"] <= interval["n"].upper
+               for row, interval in zip(answer.rows, answer.intervals, strict=True))  # fmt: skip
+    table = answer.to_pandas(confidence=0.9)
+    assert list(table.columns) == ["city", "n", "total", "n_lower", "n_upper", "total_lower", "total_upper"]
+    assert answer.to_arrow().num_rows == 2
+
+
+def test_sql_and_the_builder_ask_the_same_question(tmp_path):
+    with opened(tmp_path) as curator:
+        built = curator.table("people").where(dp.column("debt") > 0).group_by("city").count().sum("debt")
+        text = curator.explain(built, epsilon=1).text
+        assert curator.ask(built, epsilon=1).rows == curator.ask(text, epsilon=1).rows
+
+
+def test_a_list_of_questions_is_one_charge(tmp_path):
+    with opened(tmp_path) as curator:
+        one, two = curator.ask([SQL, "SELECT COUNT(*) AS n FROM people"], epsilon=1)
+        assert len(one.rows) == 2
+        assert len(two.rows) == 1
+        assert [record.kind for record in curator.history].count("charge") == 1
+        assert curator.remaining.epsilon == 1
+
+
+def test_explaining_charges_nothing_and_needs_no_data(tmp_path):
+    curator = dp.Curator.open(
+        tmp_path / "absent.parquet", unit="person", budget={"epsilon": 1}, bounds={"debt": (0, 10)}
+    )
+    plan = curator.explain("SELECT SUM(debt) AS s FROM absent", epsilon=0.5)
+    assert plan.errors["s"] > 0
+    assert "epsilon 0.5" in str(plan)
+    assert not (tmp_path / "absent.ledger").exists()
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):
+    with opened(tmp_path) as curator:
+        curator.ask(SQL, epsilon=2)
+        monkeypatch.setattr(curator_module, "release", lambda *_: pytest.fail("ran without a charge"))
+        with pytest.raises(dp.BudgetExceeded):
+            curator.ask(SQL, epsilon=0.1)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        {},
+        {"epsilon": 0},
+        {"epsilon": True},
+        {"epsilon": "1"},
+        {"epsilon": float("nan")},
+        {"epsilon": 1, "rho": 1},
+        {"within": 0},
+        {"epsilon": 1, "delta": 1},
+        {"epsilon": 1, "confidence": 1},
+        {"rho": -1},
+    ],
+    ids=repr,
+)
+def test_bad_prices_are_refused_and_nothing_is_charged(tmp_path, price):
+    with opened(tmp_path) as curator:
+        with pytest.raises(dp.InvalidParameter):
+            curator.ask(SQL, **price)
+        assert curator.remaining.epsilon == 2
+
+
+def test_a_failing_engine_keeps_the_charge_and_gives_a_constant_error(tmp_path, monkeypatch):
+    with opened(tmp_path) as curator:
+        engine = curator._opened()
+        monkeypatch.setattr(engine, "_execute", lambda sql: 1 / 0)
+        with pytest.raises(dp.EngineFailure) as failure:
+            curator.ask(SQL, epsilon=0.5)
+        assert "division" not in str(failure.value)
+        monkeypatch.undo()
+        assert curator.remaining.epsilon == Fraction(3, 2)
+        assert curator.history[-1].state == "abandoned"
+        curator.ask(SQL, epsilon=0.5)
+        assert curator.remaining.epsilon == 1
+
+
+def test_an_error_inside_the_release_says_nothing_of_the_data(tmp_path, monkeypatch):
+    with opened(tmp_path) as curator:
+
+        def broken(*_):
+            raise ValueError(CANARY)
+
+        monkeypatch.setattr("discreet.release._release", broken)
+        with pytest.raises(dp.InternalError) as failure:
+            curator.ask(SQL, epsilon=0.5)
+        assert CANARY not in repr(failure.value)
+        assert failure.value.__cause__ is None
+
+
+def test_a_person_changes_nothing_but_the_noisy_numbers(tmp_path):
+    """D against D without one person: plan, price, shape, order, types and words are the same."""
+    seen = []
+    for name, extra in (("with", [(CANARY, CANARY, 1e300)]), ("without", [])):
+        folder = tmp_path / name
+        folder.mkdir()
+        with opened(folder, frame(extra=extra)) as curator:
+            answer = curator.ask(SQL, epsilon=1)
+            chosen = curator.ask("SELECT MEDIAN(debt) AS m, MAX(debt) AS x FROM people", epsilon=0.5)
+            words = [
+                str(answer.receipt),
+                repr(answer),
+                str(curator.explain(SQL, epsilon=1)),
+                json.dumps(chosen.receipt.to_json()),
+            ]
+            shape = [
+                [(key, type(value)) for key, value in row.items()] for row in (*answer.rows, *chosen.rows)
+            ]
+            keys = [row["city"] for row in answer.rows]
+            seen.append((shape, keys, curator.remaining, answer.receipt.facts, chosen.receipt.facts))
+            assert not any(CANARY in text for text in words)
+        assert CANARY.encode() not in (folder / "people.ledger").read_bytes()
+    assert seen[0] == seen[1]
+
+
+def test_private_keys_are_selected_and_cost_delta(tmp_path):
+    crowd = [(f"q{k}", "Regina", 5.0) for k in range(200)]
+    data = frame(extra=[*crowd, ("lonely", "Nowhere", 1.0)])
+    with opened(tmp_path, data, keys={}) as curator:
+        answer = curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", epsilon=1)
+        assert "Regina" in [row["city"] for row in answer.rows]
+        assert "Nowhere" not in [row["city"] for row in answer.rows]  # shown with probability 6.25e-8
+        assert curator.remaining.delta == Fraction(15, 16) / 10**6
+
+
+def test_private_keys_need_delta(tmp_path):
+    with opened(tmp_path, keys={}, budget=dp.PureDP(1)) as curator, pytest.raises(dp.PolicyViolation):
+        curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", epsilon=0.5)
+
+
+def test_within_finds_the_least_price(tmp_path):
+    with opened(tmp_path) as curator:
+        plan = curator.explain("SELECT COUNT(*) AS n FROM people", within=10)
+        assert plan.errors["n"] <= 10
+        dearer = Fraction(plan.share.epsilon) * Fraction(9, 10)
+        assert curator.explain("SELECT COUNT(*) AS n FROM people", epsilon=dearer).errors["n"] > 10
+        with pytest.raises(dp.UnsupportedQuery):
+            curator.explain("SELECT MEDIAN(debt) AS m FROM people", within=10)
+
+
+@pytest.mark.parametrize(
+    ("budget", "price"),
+    [
+        ({"rho": 1}, {"rho": 0.5}),
+        ({"mu": 1}, {"rho": 0.125}),
+        ({"rho": 1}, {"epsilon": 0.5}),
+        ({"mu": 2}, {"epsilon": 0.5}),
+    ],
+    ids=repr,
+)
+def test_concentrated_and_gaussian_budgets_are_spent(tmp_path, budget, price):
+    with opened(tmp_path, budget=budget) as curator:
+        curator.ask(SQL, **price)
+        (name,) = budget
+        assert 0 < getattr(curator.remaining, name) < budget[name]
+
+
+def test_a_watch_answers_until_its_count_is_used_up(tmp_path):
+    with opened(tmp_path, frame(people=2000)) as curator:
+        watch = curator.watch(threshold=1000, epsilon=1, count=1)
+        assert curator.remaining.epsilon == 1
+        assert watch.test("SELECT COUNT(*) FROM people WHERE debt < 0") is False
+        assert watch.test("SELECT COUNT(*) FROM people") is True
+        assert watch.finished
+        with pytest.raises(dp.Finished):
+            watch.test("SELECT COUNT(*) FROM people")
+
+
+def test_a_watch_takes_one_plain_count_or_sum(tmp_path):
+    with opened(tmp_path) as curator:
+        watch = curator.watch(threshold=1000, epsilon=1)
+        for text in (SQL, "SELECT AVG(debt) FROM people", "SELECT COUNT(*), SUM(debt) FROM people"):
+            with pytest.raises(dp.UnsupportedQuery):
+                watch.test(text)
+
+
+def test_an_answer_is_saved_with_its_receipt_and_a_dictionary(tmp_path):
+    with opened(tmp_path) as curator:
+        curator.ask(SQL, epsilon=1).save(tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"answer.csv", "receipt.json", "receipt.txt", "dictionary.md"}
+    assert (tmp_path / "out" / "answer.csv").read_text().startswith("city,n,total,n_lower")
+
+
+def test_a_label_that_looks_like_a_formula_is_defused_in_csv(tmp_path):
+    with opened(tmp_path, keys={"city": ["=1+1", "Ottawa"]}) as curator:
+        assert "\n'=1+1," in curator.ask(SQL, epsilon=1).to_csv()
+
+
+def test_a_key_makes_a_retry_safe_and_stands_for_one_request(tmp_path):
+    with opened(tmp_path) as curator:
+        first = curator.ask(SQL, epsilon=0.5, key="a")
+        assert curator.ask(SQL, epsilon=0.5, key="a").rows == first.rows
+        with pytest.raises(dp.LedgerConflict):
+            curator.ask(SQL, epsilon=0.25, key="a")
+
+
+def test_an_answer_that_cannot_be_stored_is_not_shown(tmp_path, monkeypatch):
+    def full(*_):
+        raise dp.LedgerConflict("the disk is full")
+
+    with opened(tmp_path) as curator:
+        monkeypatch.setattr("discreet.ledger.Ledger.answer", full)
+        with pytest.raises(dp.LedgerConflict):
+            curator.ask(SQL, epsilon=0.5)
+        assert curator.remaining.epsilon == Fraction(3, 2)
+
+
+def test_having_order_and_limit_are_free_and_on_noisy_values(tmp_path):
+    with opened(tmp_path, frame(people=2000)) as curator:
+        text = "SELECT city, COUNT(*) AS n FROM people GROUP BY city HAVING n > 5000 ORDER BY n DESC LIMIT 1"
+        assert curator.ask(text, epsilon=1).rows == ()
+        kept = curator.ask(text.replace("n > 5000", "n > 10"), epsilon=1).rows
+        assert len(kept) == 1
