@@ -7,6 +7,7 @@ the file and the end of the journal, in this order, before COMMIT returns: a pow
 either all of the work or none of it.
 """
 
+import ctypes
 import os
 import sqlite3
 import threading
@@ -236,7 +237,7 @@ class _Session:
         for line in (self._writer, *self._readers):
             if line is not None:
                 line.turns.close()
-                _OF_THE_PARENT.append(line.connection)
+                _keep_for_ever(line.connection)
         if self._owner is not None:
             self._owner.forget()
 
@@ -279,8 +280,15 @@ def _sync_folder(folder: Path) -> None:
         os.close(file)
 
 
+def _keep_for_ever(connection: sqlite3.Connection) -> None:
+    """In a forked child: never close the parent's connection, not even at exit.
+
+    Closing one in the middle of a transaction would roll it back on disk, under the parent's hands.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
 _OPEN: "weakref.WeakSet[SqliteStore]" = weakref.WeakSet()
-_OF_THE_PARENT: list[object] = []  # connections that a forked child must neither use nor close
 
 
 def _after_fork() -> None:
