@@ -15,7 +15,7 @@ import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import Ledger, LedgerFile, Request
-from discreet.ledger.sqlite import configure
+from discreet.ledger.connection import configure
 from discreet.ledger.store import UNAVAILABLE
 from discreet.losses import PureDP
 
