@@ -196,7 +196,8 @@ def test_n6_delta_is_an_expectation_over_the_loss_variable_and_not_its_tail():
 
     assert is_delta(lambda x, epsilon: np.maximum(0, 1 - np.exp(epsilon - x)))
     assert not is_delta(lambda x, epsilon: x > epsilon)  # the fault: the tail, which only implies it
-    assert "mean 0.125" in dp.pictures.loss_variable(loss).subtitle  # μ²/2, the Kullback–Leibler divergence
+    assert loss.distribution().mean == pytest.approx(mu**2 / 2)  # the Kullback–Leibler divergence
+    assert loss.distribution().tail(1) == pytest.approx(math.erfc((1 - mu**2 / 2) / mu / math.sqrt(2)) / 2)
 
 
 def test_n9_epsilons_add_up_even_if_the_second_mechanism_is_chosen_after_the_first_answer():
