@@ -5,7 +5,7 @@ import sys
 
 from bench.harness import RESULTS, Rivals
 
-BENCHES = ("noise",)  # one file bench/<name>.py each, with a function run(rivals) -> Report
+BENCHES = ("noise", "mechanisms")  # one file bench/<name>.py each, with a function run(rivals) -> Report
 
 
 def main() -> int:
