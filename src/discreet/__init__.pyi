@@ -1,5 +1,11 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import auditing as auditing, local as local, losses as losses, pictures as pictures
+from discreet import (
+    accounting as accounting,
+    auditing as auditing,
+    local as local,
+    losses as losses,
+    pictures as pictures,
+)
 from discreet.answers import Answer as Answer, Receipt as Receipt
 from discreet.auditing import AuditReport as AuditReport, audit as audit
 from discreet.curator import Curator as Curator

@@ -78,6 +78,44 @@ def test_of_two_copies_only_one_goes_on(tmp_path, anchor):
     first.charge(ask(3))
 
 
+class Slow(FileAnchor):
+    """An anchor that something else happens before."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.meanwhile = []
+
+    def publish(self, head):
+        happens, self.meanwhile = self.meanwhile, []
+        for happen in happens:
+            happen()
+        super().publish(head)
+
+
+def test_a_copy_that_is_overtaken_between_check_and_publication_is_not_acknowledged(tmp_path):
+    path, copy, anchor = tmp_path / "x.ledger", tmp_path / "copy.ledger", Slow(tmp_path / "head")
+    open_ledger(path, anchors=[anchor]).close()
+    shutil.copy(path, copy)
+    first, second = open_ledger(path, anchors=[anchor]), open_ledger(copy, anchors=[anchor])
+    anchor.meanwhile = [lambda: first.charge(ask(1)), lambda: first.charge(ask(2))]
+    with pytest.raises(LedgerConflict, match="set back or copied"):
+        second.charge(ask(3))
+
+
+def test_a_process_that_is_overtaken_by_another_of_the_same_ledger_is_acknowledged(tmp_path):
+    path, anchor = tmp_path / "x.ledger", Slow(tmp_path / "head")
+    first, second = open_ledger(path, anchors=[anchor]), open_ledger(path, anchors=[anchor])
+    anchor.meanwhile = [lambda: first.charge(ask(1))]
+    second.charge(ask(2))
+    assert first.spent == PureDP(0.2)
+
+
+def test_an_anchor_that_forgets_is_refused(tmp_path):
+    forgetful = CommandAnchor(publish=["true"], latest=["true"])
+    with pytest.raises(LedgerConflict, match="keep the head"):
+        open_ledger(tmp_path / "x.ledger", anchors=[forgetful])
+
+
 def test_two_heads_at_one_place_are_a_fork(tmp_path):
     anchor = FileAnchor(tmp_path / "head")
     anchor.publish(Head(7, "a" * 64))

@@ -8,17 +8,21 @@ from mpmath import mp, mpf
 
 from discreet.randomness.cells import Cells
 from discreet.testing import Tape
+from oracles.stated import (
+    DISCRETE_GAUSSIAN,
+    GEOMETRIC,
+    LAPLACE,
+    LAWS,
+    NAMES,
+    ROUNDED_GAUSSIAN,
+    SCALES,
+    VANISHING,
+    WIDE,
+)
 
 FULL = 2**64 - 1
-SCALES = [Fraction(1, 3), Fraction(1), Fraction(7, 5), Fraction(1000), 10**6 + Fraction(1, 7)]
-LAWS = [
-    ("linear", 1, "whole"),
-    ("linear", 2, "whole"),
-    ("quadratic", 2, "whole"),
-    ("quadratic", 2, "continuous"),
-]
-every_scale = pytest.mark.parametrize("scale", SCALES, ids=str)
-every_law = pytest.mark.parametrize("law", LAWS, ids=["geometric", "laplace", "gaussian", "rounded"])
+every_scale = pytest.mark.parametrize("scale", [s for s in SCALES if s != VANISHING], ids=str)
+every_law = pytest.mark.parametrize("law", LAWS, ids=NAMES)
 both_ways = pytest.mark.parametrize("draw", ["one", "many"])
 
 
@@ -33,14 +37,15 @@ def play(cells, draw, words):
     The tape ends with places 0 at full height, which are under every curve.
     """
     first, *rest = words
+    end = [*[0] * (1 + cells._width // 64 if cells._width > 0 else 1), FULL] * 4
     if draw == "one":
-        return cells.one(Tape([first, *rest, *[0, FULL] * 4]))
-    return int(cells.many(Tape([first, 0, *rest, *[0, FULL] * 4]), 1)[0])
+        return cells.one(Tape([first, *rest, *end]))
+    return int(cells.many(Tape([first, *rest, *end] if cells._wide else [first, 0, *rest, *end]), 1)[0])
 
 
-def value(cells, index, place=0):
-    """What the index-th outcome, a box, leads to at this place."""
-    return cells._combine(cells._envelope.outcome(index)[1], place, 64)
+def value(cells, index):
+    """What the index-th outcome, a box, leads to at place 0."""
+    return cells._combine(cells._envelope.outcome(index)[1], 0, 64 + max(0, cells._width))
 
 
 @every_law
@@ -75,14 +80,16 @@ def test_one_and_many_read_the_same_value_from_the_same_word(law, scale):
     thresholds = cells._envelope.thresholds(64)[: cells._boxes]
     gaps = zip([0, *thresholds], thresholds, strict=False)
     words = [(low + high) // 2 for low, high in gaps if high - low > 2][:: len(thresholds) // 50 + 1]
-    singles = [cells.one(Tape([word, 12345 << 40])) for word in words]
+    singles = [cells.one(Tape([word, 12345 << 40, 7])) for word in words]
     places = [12345 << 40] * (len(words) if cells._spreads else 0)
+    if cells._wide:
+        words, places = [word for first in words for word in (first, 12345 << 40, 7)], []
     spare = [0] * (2 * len(words))
-    assert cells.many(Tape([*words, *places, *spare]), len(words)).tolist() == singles
+    assert cells.many(Tape([*words, *places, *spare]), len(singles)).tolist() == singles
 
 
 @every_law
-@pytest.mark.parametrize("scale", SCALES[1:], ids=str)
+@pytest.mark.parametrize("scale", [s for s in SCALES if s >= 1], ids=str)
 @both_ways
 def test_an_escape_is_continued_beyond_the_table(law, scale, draw):
     cells = sampler(law, scale)
@@ -93,7 +100,7 @@ def test_an_escape_is_continued_beyond_the_table(law, scale, draw):
         assert 0.9 * reach - 3 / scale < size / scale < 1.1 * reach + 3 / scale
 
 
-@pytest.mark.parametrize("law", LAWS[1:3], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("law", [LAPLACE, DISCRETE_GAUSSIAN], ids=NAMES[1:3])
 @both_ways
 def test_a_whole_point_on_the_edge_of_its_wedge_is_decided_by_its_next_bits(law, draw):
     scale, cell, place = Fraction(1000), 3, 0b101 << 61
@@ -125,7 +132,7 @@ def _on_edge(cells, draw, word, place, heights):
 @both_ways
 def test_a_continuous_point_on_the_edge_gets_more_bits_of_place_and_height(draw):
     cell, place = 3, (0b101 << 61) + 7
-    cells = sampler(LAWS[3], Fraction(1000))
+    cells = sampler(ROUNDED_GAUSSIAN, Fraction(1000))
     word = cells._envelope.thresholds(64)[cells._boxes + 2 * cell] - 1
     mp.prec = 400
     ratio = mpf(cells._curve.ratio.numerator) / cells._curve.ratio.denominator
@@ -142,17 +149,17 @@ def test_a_continuous_point_on_the_edge_gets_more_bits_of_place_and_height(draw)
         assert (_on_edge(cells, draw, word, place, tape) == kept) is keeps
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@every_law
 def test_results_too_large_for_int64_are_exact_ints(law):
-    many = sampler(law, Fraction(2) ** 70).many(Tape(range(1, 10**4)), 20)
+    many = sampler(law, WIDE).many(Tape(range(1, 10**4)), 20)
     assert many.dtype == object
     assert all(type(value) is int for value in many)
 
 
 def test_a_stray_beyond_int64_turns_the_array_into_exact_ints():
-    cells = sampler(LAWS[0], Fraction(2) ** 53)
+    cells = sampler(GEOMETRIC, Fraction(2**54))
     assert cells.many(Tape([0] * 8), 2).dtype == np.int64
-    depth = 2**10 * 2 // 64  # exp(-y/2^53) reaches 2^63 with probability exp(-1024) = 2^-1477
+    depth = 13  # exp(-y/2^54) reaches 2^63 with probability exp(-512): 739 bits, less than 13 words
     tape = Tape([0, FULL, 0, 0, *[FULL] * (depth - 1), 0, *[0, FULL] * 4])
     many = cells.many(tape, 2)
     assert many.dtype == object
@@ -160,6 +167,13 @@ def test_a_stray_beyond_int64_turns_the_array_into_exact_ints():
     assert many[1] > 2**63
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@every_law
 def test_no_draws_are_an_empty_array(law):
     assert sampler(law, Fraction(10)).many(Tape([]), 0).shape == (0,)
+
+
+@every_law
+def test_a_vanishing_scale_is_0_after_any_number_of_ones(law):
+    cells = sampler(law, VANISHING)
+    for draw in ("one", "many"):
+        assert play(cells, draw, [FULL, FULL, FULL, FULL - 2**60]) == 0

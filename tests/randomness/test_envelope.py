@@ -4,23 +4,8 @@ import pytest
 
 from discreet.randomness.noise import cells
 from oracles import envelope as oracle
+from oracles.stated import LAPLACE, LAWS, NAMES, SCALES
 
-SCALES = [
-    Fraction(1, 3),
-    Fraction(1),
-    Fraction(7, 5),
-    Fraction(1000),
-    10**6 + Fraction(1, 7),
-    Fraction(1, 2**40),
-    Fraction(2**70),
-]
-LAWS = [
-    ("linear", 1, "whole"),
-    ("linear", 2, "whole"),
-    ("quadratic", 2, "whole"),
-    ("quadratic", 2, "continuous"),
-]
-NAMES = ["geometric", "laplace", "discrete gaussian", "rounded gaussian"]
 every_scale = pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):.3g}")
 every_law = pytest.mark.parametrize("law", LAWS, ids=NAMES)
 
@@ -30,7 +15,7 @@ def envelope_of(law, scale):
     return cells(shape, scale, sides, places)._envelope
 
 
-LARGE = envelope_of(LAWS[1], Fraction(1000))
+LARGE = envelope_of(LAPLACE, Fraction(1000))
 
 
 @every_law

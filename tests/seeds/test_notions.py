@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.accounting import Experiment, Round
 
 ROWS = [[F(3, 8), F(3, 8), F(1, 8), F(1, 8)], [F(1, 4)] * 4]  # two neighbours, four outputs
 
@@ -217,3 +218,64 @@ def test_n9_epsilons_add_up_even_if_the_second_mechanism_is_chosen_after_the_fir
     assert composed.epsilon(delta=0) == first + second
     assert covers(composed.epsilon(delta=0))
     assert not covers(max(first, second))  # the fault: only the larger is paid for
+
+
+def respond(epsilon):
+    """Randomised response with a rational truth: at most epsilon-DP."""
+    truth = F(math.floor(10_000 / (1 + math.exp(-epsilon))), 10_000)
+    return Round([truth, 1 - truth], [1 - truth, truth])
+
+
+def test_n10_the_terms_of_a_view_keep_their_bounds_and_the_bad_set_is_as_rare_as_its_slack():
+    epsilon, rounds, slack = 0.5, 12, 0.05
+    game = Experiment(
+        adversary=lambda coins, answers: respond(epsilon / (1 + sum(answers[-1:]))), rounds=rounds
+    )
+    seen = list(game.views())
+    first = [float(view.probabilities[0]) for view in seen]
+    assert all(abs(term) <= epsilon for view in seen for term in view.terms)
+    for i in range(rounds):  # E[C_i] <= ε(e^ε − 1)
+        mean = math.fsum(p * view.terms[i] for p, view in zip(first, seen, strict=True))
+        assert mean <= epsilon * math.expm1(epsilon)
+
+    def bad(bound):
+        """Pr[V₀ in the bad set {v : L(v) > bound}]."""
+        return math.fsum(p for p, view in zip(first, seen, strict=True) if view.loss > bound)
+
+    drift, spread = (
+        rounds * epsilon * math.expm1(epsilon),
+        epsilon * math.sqrt(2 * rounds * math.log(1 / slack)),
+    )
+    assert bad(drift + spread) <= slack
+    assert bad(spread / 4) > slack  # the fault: no drift, and a quarter of Azuma's spread
+
+
+def test_n11_the_adversarys_coins_belong_to_its_view():
+    strong, flipped = respond(1), Round(*reversed(respond(1).laws))
+    game = Experiment(
+        adversary=lambda coins, answers: flipped if coins else strong, rounds=3, coins=(F(1, 2), F(1, 2))
+    )
+    exact = (3 * dp.losses.channel(strong.laws)).delta(epsilon=1)
+
+    def without_coins():  # the fault: views with equal answers are merged
+        merged = {}
+        for view in game.views():
+            p, q = merged.get(view.answers, (0, 0))
+            merged[view.answers] = (p + view.probabilities[0], q + view.probabilities[1])
+        return float(sum(max(0, p - F(math.e) * q) for p, q in merged.values()))
+
+    assert game.delta(epsilon=1) == pytest.approx(exact)
+    assert without_coins() != pytest.approx(exact)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_n11_no_adaptive_adversary_beats_the_exact_composition(seed):
+    generator = np.random.default_rng(seed)
+    choices = [
+        [respond(1), Round(*reversed(respond(1).laws)), respond(0.3)][i]
+        for i in generator.integers(0, 3, 256)
+    ]
+    game = Experiment(adversary=lambda coins, answers: choices[hash((coins, answers)) % 256], rounds=5)
+    composed = 5 * dp.losses.channel(respond(1).laws)
+    for epsilon in (0, 1, 2, 3):
+        assert game.delta(epsilon=epsilon) <= composed.delta(epsilon=epsilon) * (1 + 1e-9)

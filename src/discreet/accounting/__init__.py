@@ -2,6 +2,7 @@
 
 from discreet.accounting.account import Account, exceeded, read_rule, rule_for
 from discreet.accounting.bounds import Notion, covers
+from discreet.accounting.experiment import Experiment, Round, View
 from discreet.accounting.odometer import Odometer
 from discreet.accounting.rule import Budget, Rule, check_charge, describe, notion_json
 from discreet.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
@@ -11,11 +12,14 @@ __all__ = [
     "WIDTH",
     "Account",
     "Budget",
+    "Experiment",
     "Limit",
     "Notion",
     "Odometer",
+    "Round",
     "Rule",
     "Total",
+    "View",
     "check_charge",
     "covers",
     "decimal_text",

@@ -1,5 +1,6 @@
 """The command line: one file per command, each loaded only when it is called."""
 
+import pkgutil
 import sys
 
 from cyclopts import App
@@ -20,15 +21,15 @@ COMMANDS: dict[str, str] = {
 }
 
 
-def build_app() -> App:
-    """The command-line application."""
+def build_app(*, listing: bool = False) -> App:
+    """The command-line application; only a listing loads every command, to say what each is for."""
     app = App(
         name="discreet",
         help="Differential privacy that is exact, secure and fast.",
         version_flags=["--version"],
     )
     for name, function in COMMANDS.items():
-        app.command(function, name=name)
+        app.command(pkgutil.resolve_name(function) if listing else function, name=name)
     return app
 
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command; an error of ours becomes a sentence (or JSON) and the exit code of its kind."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        build_app()(words)
+        build_app(listing=words in ([], ["--help"], ["-h"]))(words)
     except DiscreetError as error:
         report_error(error, as_json="--json" in words)
         sys.exit(error.exit_code)

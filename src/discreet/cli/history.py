@@ -37,20 +37,28 @@ def history(
 
 
 def _show(records: tuple[Any, ...]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table()
-    for name in ("entry", "time", "what", "cost", "total", "analyst"):
+    several = len({record.analyst for record in records if record.analyst}) > 1
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("entry", "time (UTC)", "what", "cost", "total", *(["analyst"] if several else [])):
         table.add_column(name, no_wrap=True)
-    table.add_column("question or reason")
+    table.add_column("question or reason", ratio=1, overflow="fold")
     for record in records:
-        what = record.state or record.kind
         cost = _short(record.cost) + (f", {_short(record.delta)}" if record.delta not in (None, "0") else "")
-        words = record.question or record.reason or ""
-        row = (str(record.sequence), record.time[:16], what, cost, _short(record.total), record.analyst or "")
-        table.add_row(*(escape(part) for part in (*row, words)))
+        row = [
+            str(record.sequence),
+            record.time[5:16].replace("T", " "),
+            record.state or record.kind,
+            cost,
+            _short(record.total),
+            *([record.analyst or ""] if several else []),
+            record.question or record.reason or "",
+        ]
+        table.add_row(*map(escape, row))
     Console().print(table)
 
 

@@ -80,15 +80,27 @@ class DuckDBEngine:
 
     def _execute(self, sql: str) -> list[tuple[Any, ...]]:
         cursor = self._connection.cursor()
-        timer = None if self._timeout_s is None else threading.Timer(self._timeout_s, cursor.interrupt)
+        done, late = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            if not done.wait(self._timeout_s):
+                late.set()
+            while not done.wait(0.01):  # again and again: an interrupt before the start is lost
+                cursor.interrupt()
+
+        watcher = threading.Thread(target=watch, daemon=True)
         try:
-            if timer is not None:
-                timer.start()
-            return list(cursor.execute(sql).fetchall())
+            if self._timeout_s is not None:
+                watcher.start()
+            rows = list(cursor.execute(sql).fetchall())
         finally:
-            if timer is not None:
-                timer.cancel()
+            done.set()
+            if watcher.is_alive():
+                watcher.join()
             cursor.close()
+        if late.is_set():
+            fail()
+        return rows
 
     def _open(self) -> None:
         import duckdb

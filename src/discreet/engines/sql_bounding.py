@@ -38,6 +38,7 @@ from discreet.queries import Domain, Key
 from discreet.tables import Type, type_of
 
 MOST_IN_HEAP = 1000  # above, DuckDB's min(x, n) is no better than numbering
+PLAIN = (RowCount(), UnitCount())  # the same for every row
 GROUP, COUNT, FOUND, PLACE, LAST = "g", "n", "f", "place", "last"
 
 
@@ -72,6 +73,13 @@ class Statement:
         return ["m0"] if self.plan.tally is not None else [f"m{i}" for i in range(len(self.plan.measures))]
 
     @property
+    def _row_numbers(self) -> list[str]:
+        """The measures that differ from row to row; counts of all rows or units are known without looking."""
+        if self.plan.tally is not None:
+            return ["m0"]
+        return [f"m{i}" for i, measure in enumerate(self.plan.measures) if measure not in PLAIN]
+
+    @property
     def _limits_groups(self) -> bool:
         labels = self.plan.labels
         return bool(self.plan.keys) and (labels is None or len(labels) > self.plan.max_groups)
@@ -87,7 +95,8 @@ class Statement:
             value = _tallied(self.plan.tally, columns)
             select.select(named(value, "m0"), copy=False).where(is_known(value.copy()), copy=False)
         for index, measure in enumerate(self.plan.measures):
-            select.select(named(_measured(measure, columns), f"m{index}"), copy=False)
+            if measure not in PLAIN:
+                select.select(named(_measured(measure, columns), f"m{index}"), copy=False)
         return select
 
     def _found(self) -> exp.Select:
@@ -99,7 +108,7 @@ class Statement:
 
     def _rows(self) -> exp.Select:
         select = exp.Select().from_("base")
-        numbers = [column(name, "base") for name in self._numbers]
+        numbers = [column(name, "base") for name in self._row_numbers]
         if self.plan.labels is None:
             select.select(column(UNIT, "base"), column(GROUP, "found"), *numbers, copy=False)
             select.select(named(self._hash_found(), FOUND), copy=False)
@@ -144,19 +153,21 @@ class Statement:
         cell = [column(UNIT), column(GROUP)]
         pairs = exp.Select().from_("rows").select(*cell, *self._partial_sums()).group_by(*cell)
         pairs.select(named(exp.Count(this=exp.Star()), COUNT), copy=False)
-        if all(each in (RowCount(), UnitCount()) for each in self.plan.measures):
+        if not self._row_numbers:
             return [("pairs", pairs, self._limits_groups), *self._keep("pairs", self._capped_counts())]
         within = exp.Select().from_("pairs").select(*self._pair_columns())
         within.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
         over = exp.Select().from_("pairs").select(*cell)
         over.where(binary(exp.GT, column(COUNT), whole(self.plan.max_rows)), copy=False)
-        first = exp.Select().from_("first").select(*cell, *self._partial_sums()).group_by(*cell)
-        bounded = exp.Union(this=within, expression=first, distinct=False)
+        chosen = self._first_rows().subquery("r", copy=False)
+        first = exp.Select().from_(chosen, copy=False).select(*cell, *self._partial_sums()).group_by(*cell)
+        again = exp.Select().from_("first").select(*self._pair_columns())
+        bounded = exp.Union(this=within, expression=again, distinct=False)
         return [
             ("pairs", pairs, True),
             ("over", over, False),
-            ("first", self._first_rows(), False),
-            ("bounded", bounded, self._limits_groups),
+            ("first", first, True),
+            ("bounded", bounded, False),
             *self._keep("bounded", self._pair_columns()),
         ]
 
@@ -170,8 +181,7 @@ class Statement:
     def _partial_sums(self) -> list[exp.Expression]:
         sums = []
         for name, measure in zip(self._numbers, self.plan.measures, strict=True):
-            function = "max" if isinstance(measure, UnitCount) else "sum"
-            sums.append(named(call(function, column(name)), name))
+            sums.append(named(_partial(measure, name), name))
         if self.plan.labels is None:
             sums.append(named(call("min", column(FOUND)), FOUND))
         return sums
@@ -187,28 +197,33 @@ class Statement:
 
     def _first_rows(self) -> exp.Select:
         """The first `max_rows` rows of each unit and group that has more."""
-        own = [binary(exp.Add, binary(exp.Sub, column(name, "rows"), low), whole(1, "HUGEINT"))
-               for name, low in zip(self._numbers, self._lowest(), strict=True)]  # fmt: skip
-        codes = [exp.Coalesce(this=code, expressions=[whole(0, "HUGEINT")]) for code in own]
+        codes = self._codes()
         typed: list[Typed] = [(code, None) for code in codes]
         hashed = self._hash([(column(UNIT, "rows"), None), *typed])
         cell = [column(UNIT, "rows"), column(GROUP, "rows")]
         number = row_number(cell, [hashed, *(code.copy() for code in codes)])
+        names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
+        ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        ranked.select(named(number, PLACE), copy=False)
         same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in self._pair_names))
-        ranked.select(named(number, PLACE), copy=False).join("over", on=every(same), copy=False)
-        select = (
-            exp.Select().from_(ranked.subquery("r", copy=False), copy=False).select(*self._pair_columns())
-        )
+        ranked.join("over", on=every(same), copy=False)
+        select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
+        select.select(*(column(name) for name in names), copy=False)
         return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
 
-    def _lowest(self) -> list[exp.Expression]:
-        """What to subtract from each measure so that it is >= 0 in the order."""
-        shifts = [
-            measure.lattice.lowest - measure.centre if isinstance(measure, Sum) and measure.power == 1 else 0
-            for measure in self.plan.measures
-        ]
-        return [whole(each, "HUGEINT") for each in (shifts or [0])]
+    def _codes(self) -> list[exp.Expression]:
+        """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
+        measures = self.plan.measures or (None,)
+        codes: list[exp.Expression] = []
+        for name, measure in zip(self._numbers, measures, strict=True):
+            if measure in PLAIN:
+                codes.append(whole(2, "HUGEINT"))
+                continue
+            above = isinstance(measure, Sum) and measure.power == 1
+            low = measure.lattice.lowest - measure.centre if above else 0  # type: ignore[union-attr]
+            code = binary(exp.Sub, column(name, "rows"), whole(low - 1, "HUGEINT"))
+            codes.append(exp.Coalesce(this=code, expressions=[whole(0, "HUGEINT")]))
+        return codes
 
     # Step 4, for both.
 
@@ -272,9 +287,11 @@ class Statement:
         if self.plan.tally is not None:
             select.select(column("m0", table), exp.Count(this=exp.Star()), copy=False)
             return select.group_by(column("m0", table), copy=False)
-        for name in self._numbers:
+        for name, measure in zip(self._numbers, self.plan.measures, strict=True):
+            counted = self.plan.each_row and measure in PLAIN
+            added = exp.Count(this=exp.Star()) if counted else call("sum", column(name, table))
             # A sum of nothing is 0. The text of a whole number reaches Python exactly, however wide.
-            total = exp.Coalesce(this=call("sum", column(name, table)), expressions=[whole(0, "HUGEINT")])
+            total = exp.Coalesce(this=added, expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), name), copy=False)
         return select
 
@@ -310,6 +327,19 @@ def _position(select: exp.Select, index: int, domain: Domain) -> exp.Expression:
 
 def _type_of(domain: Domain) -> Type | None:
     return next((type_of(label) for label in domain if label is not None), None)
+
+
+def _partial(measure: ExactMeasure, name: str) -> exp.Expression:
+    """A measure of one unit in one group. Sums that surely fit are kept in 64 bits, for speed."""
+    if measure == RowCount():
+        return exp.Count(this=exp.Star())
+    if measure == UnitCount():
+        return whole(1)
+    if isinstance(measure, UnitCount):
+        return call("max", column(name))
+    total = call("sum", column(name))
+    small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
+    return cast(total, "BIGINT") if small else total
 
 
 def _measured(measure: ExactMeasure, columns: Columns) -> exp.Expression:

@@ -34,15 +34,15 @@ class ChainGuard:
                 "the ledger's seal must be made with the key in use, and it is not. "
                 "Use the key it was first opened with."
             )
-        for anchor in self._anchors:
-            self._check_anchor(transaction, anchor.latest())
+        remembered = [anchor.latest() for anchor in self._anchors]
+        self.confirm(transaction, [head for head in remembered if head is not None])
 
-    def _check_anchor(self, transaction: Transaction, remembered: Head | None) -> None:
-        if remembered is None or remembered == Head.at_origin():
-            return
-        entry = transaction.entry(remembered.sequence)
-        if entry is None or entry.head != remembered:
-            raise forked()
+    def confirm(self, transaction: Transaction, remembered: Sequence[Head]) -> None:
+        """Refuse a ledger that does not contain these heads."""
+        for head in remembered:
+            entry = transaction.entry(head.sequence)
+            if entry is None or entry.head != head:
+                raise forked()
 
     def seal(self, head: Head) -> str:
         """HMAC-SHA-256 of the head under the owner's key; empty without one."""
@@ -50,7 +50,17 @@ class ChainGuard:
             return ""
         return hmac.new(self._key, f"{head.sequence}\n{head.digest}".encode(), "sha256").hexdigest()
 
-    def publish(self, head: Head) -> None:
-        """Tell every anchor; a charge is acknowledged only after all of them took the head."""
+    def publish(self, head: Head) -> list[Head]:
+        """Tell every anchor, and see that it remembers: this head, or later ones, which are returned.
+
+        A later head is another process that was faster, or another copy of the ledger: `confirm` tells which.
+        """
+        later = []
         for anchor in self._anchors:
             anchor.publish(head)
+            kept = anchor.latest()
+            if kept is None or kept.sequence < head.sequence:
+                raise LedgerConflict("the anchor must keep the head it was given, and it did not.")
+            if kept != head:
+                later.append(kept)
+        return later

@@ -35,7 +35,7 @@ class MemoryStore:
             head = self._rows.head()
             if head != before:
                 self._rows.sealed = self.guard.seal(head)
-                self.guard.publish(head)
+                self.guard.confirm(self._rows, self.guard.publish(head))
             return result
 
     def read(self, work: Callable[[Transaction], T]) -> T:

@@ -200,7 +200,9 @@ class _Session:
                 tables.set_seal(guard.seal(head))
         if head != before:
             with translated_errors():
-                guard.publish(head)
+                later = guard.publish(head)
+            if later:
+                self._store.read(lambda transaction: guard.confirm(transaction, later))
         for job, result, error in outcomes:
             job.finish(result=result, error=error)
 

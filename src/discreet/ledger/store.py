@@ -13,7 +13,7 @@ promises:
   statement that finds something else changes nothing and fails the whole unit of work.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
@@ -105,7 +105,8 @@ class Guard(Protocol):
 
     def check(self, transaction: Transaction) -> None: ...
     def seal(self, head: Head) -> str: ...
-    def publish(self, head: Head) -> None: ...
+    def publish(self, head: Head) -> list[Head]: ...
+    def confirm(self, transaction: Transaction, remembered: Sequence[Head]) -> None: ...
 
 
 class Store(Protocol):

@@ -11,6 +11,7 @@ from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pure import PureDP, pure
 from discreet.losses.relation import RELATIONS, Relation, check_relation
 from discreet.losses.renyi import RenyiDP
+from discreet.losses.sampled import Sampled
 from discreet.losses.zcdp import ZCDP, zcdp
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "PureDP",
     "Relation",
     "RenyiDP",
+    "Sampled",
     "approximate",
     "bounded_range",
     "channel",

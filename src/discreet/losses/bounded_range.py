@@ -40,10 +40,6 @@ class BoundedRangePair(Pair):
             return -epsilon.expm1()
         return ((epsilon.min(self.epsilon) - self.epsilon) / 2).expm1() ** 2 / self._norm
 
-    def mean(self) -> Arb | None:
-        e = self.epsilon
-        return ((e - 2) + (-e).exp() * (e + 2)) / self._norm
-
 
 def two_point_pair(epsilon: Arb, top: Arb) -> Pair:
     """Losses t and t − ε₀: Q gives the first (e^(−t) − e^(−ε₀))/(1 − e^(−ε₀))."""
@@ -79,6 +75,10 @@ class BoundedRange(Family):
         span = ball(self.epsilon)
         top = span + (-(-span).expm1() / span).log()  # the t with the largest mean loss
         return two_point_pair(span, top)
+
+    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
+        value = BoundedRangePair(self.epsilon).delta(epsilon)  # some t attains each point of the curve
+        return value, value
 
     def zcdp_rho(self) -> Arb | None:
         ratio = ball(self.epsilon) / -(-ball(self.epsilon)).expm1()

@@ -31,7 +31,8 @@ def _pair_of(first: Row, second: Row) -> Pair:
         elif p:
             masses[p / q] = masses.get(p / q, Fraction(0)) + p
     atoms = [(ball(ratio).log(), ball(mass)) for ratio, mass in sorted(masses.items(), reverse=True)]
-    return Atoms(atoms or [(arb(0), arb(0))], failure=ball(failure))
+    unseen = sum((q for p, q in zip(first, second, strict=True) if p == 0), Fraction(0))
+    return Atoms(atoms or [(arb(0), arb(0))], failure=ball(failure), unseen=ball(unseen))
 
 
 def _rational_delta(first: Row, second: Row, ratio: Fraction) -> Fraction:

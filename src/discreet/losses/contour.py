@@ -6,14 +6,17 @@ whose terms are >= 0. What is added or left out is bounded: the aliases m ≠ 0 
 the last by `Pair.decay`, and rounding by Arb. docs/theory/certified-composition.md has the proof.
 """
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from flint import acb, arb
 
 from discreet.losses.pair import Acb, Pair, turns
-from discreet.numerics import Arb
+from discreet.numerics import Arb, ball
 
 Part = tuple[Pair, int]
+Lattice = tuple[Fraction, Fraction]
 
 
 def chernoff_factor(theta: Arb) -> Arb:
@@ -30,7 +33,7 @@ def log_moment(parts: Sequence[Part], theta: Arb) -> Arb:
 
 
 class Contour:
-    """The trapezoid rule at one tilt θ, window Λ and highest frequency; good for ε near the saddlepoint."""
+    """The trapezoid rule at one tilt θ and window Λ; good for ε near the saddlepoint."""
 
     def __init__(self, parts: Sequence[Part], *, theta: float, window: Arb, last: int) -> None:
         self.parts = parts
@@ -38,33 +41,94 @@ class Contour:
         self.window = window
         self.spacing = 2 * arb.pi() / window
         self.last = last
-        self.nodes = self._transform()
-        self.weights = [value / _kernel(self.theta, self.spacing * j) for j, value in enumerate(self.nodes)]
-        self.cut = beyond(parts, self.theta, window, self.spacing * last)
+        self.weights = self.prepare(self.transform())
+        self.cut = self.beyond_last()
 
-    def _transform(self) -> list[Acb]:
+    def transform(self) -> list[Acb]:
+        """φ(z_j) = ∏ φᵢ(z_j)^kᵢ at the nodes z_j = θ + 2πij/Λ."""
         nodes = [acb(1)] * (self.last + 1)
         for pair, count in self.parts:
             for j, value in enumerate(pair.moments(self.theta, self.spacing, self.last)):
                 nodes[j] *= value**count
         return nodes
 
+    def prepare(self, nodes: list[Acb]) -> list[Acb]:
+        """φ(z)/(z(z+1)), at each node."""
+        points = (acb(self.theta, self.spacing * j) for j in range(self.last + 1))
+        return [value / (z * (z + 1)) for value, z in zip(nodes, points, strict=True)]
+
+    def beyond_last(self) -> Arb:
+        """A bound on the nodes left out."""
+        return beyond(self.parts, self.theta, self.window, self.spacing * self.last)
+
     def total(self, epsilon: Arb) -> Arb:
         """(1/Λ) Σ_j φ(z_j)/(z_j(z_j+1)) e^(−i t_j ε): the trapezoid rule, in balls."""
-        total = acb(0)
-        for weight, turn in zip(self.weights, turns(-self.spacing * epsilon, self.last), strict=True):
-            total += weight * turn
-        return (2 * total.real - self.weights[0].real) / self.window
-
-    def aliases(self, epsilon: Arb, below: float, above: float) -> Arb:
-        """A bound on Σ_(m≠0) G(ε + mΛ), by Chernoff at the tilts `below` < θ < `above`."""
-        return _falling(self, epsilon, arb(above)) + _rising(self, epsilon, arb(below))
+        return _both_sides(self.weights, -self.spacing * epsilon) / self.window
 
     def bounds(self, epsilon: Arb, below: float, above: float) -> tuple[Arb, Arb]:
-        """Balls below and above δ(ε) of the finite losses."""
+        """Balls below and above δ(ε) of the finite losses; aliases by Chernoff at `below` < θ < `above`."""
         scale = (-self.theta * epsilon).exp()
         total = self.total(epsilon)
-        return scale * (total - self.cut - self.aliases(epsilon, below, above)), scale * (total + self.cut)
+        aliases = _falling(self, epsilon, arb(above)) + _rising(self, epsilon, arb(below))
+        return scale * (total - self.cut - aliases), scale * (total + self.cut)
+
+
+class Folded(Contour):
+    """The same for losses on a lattice offset + h·n, with Λ = Jh: the nodes repeat, and none is left out.
+
+    With s the least lattice point >= ε and y = s − ε, Σ_n e^(−z(y+nh))(1 − e^(−(y+nh))) replaces 1/(z(z+1)).
+    """
+
+    def __init__(self, parts: Sequence[Part], *, theta: float, lattice: Lattice, last: int) -> None:
+        self.lattice = lattice
+        self.step = ball(lattice[1])
+        super().__init__(parts, theta=theta, window=self.step * (2 * last + 1), last=last)
+
+    def prepare(self, nodes: list[Acb]) -> list[Acb]:
+        z = [acb(self.theta, self.spacing * j) for j in range(self.last + 1)]
+        self.shifted = [v / -(-(at + 1) * self.step).expm1() for v, at in zip(nodes, z, strict=True)]
+        return [v / -(-at * self.step).expm1() for v, at in zip(nodes, z, strict=True)]
+
+    def beyond_last(self) -> Arb:
+        return arb(0)
+
+    def total(self, epsilon: Arb) -> Arb:
+        offset, step = self.lattice
+        at = _rational(epsilon)
+        point = offset + step * math.ceil((at - offset) / step)
+        gap, angle = ball(point - at), -self.spacing * ball(point)
+        plain, shifted = _both_sides(self.weights, angle), _both_sides(self.shifted, angle)
+        return (-self.theta * gap).exp() * (plain - (-gap).exp() * shifted) / (2 * self.last + 1)
+
+
+def common_lattice(parts: Sequence[Part]) -> Lattice | None:
+    """(offset, step) of the composed loss, where each part has a rational lattice."""
+    offset, step = Fraction(0), Fraction(0)
+    for pair, count in parts:
+        own = pair.lattice()
+        if own is None:
+            return None
+        offset += own[0] * count
+        step = Fraction(
+            math.gcd(step.numerator * own[1].denominator, own[1].numerator * step.denominator),
+            step.denominator * own[1].denominator,
+        )
+    return offset, step
+
+
+def _both_sides(weights: list[Acb], angle: Arb) -> Arb:
+    """Σ over j = −J ... J of weight_j·e^(ij·angle), for weights that are conjugate on both sides."""
+    total = acb(0)
+    for weight, turn in zip(weights, turns(angle, len(weights) - 1), strict=True):
+        total += weight * turn
+    return 2 * total.real - weights[0].real
+
+
+def _rational(value: Arb) -> Fraction:
+    """The number that an exact ball is."""
+    assert value.is_exact()
+    mantissa, exponent = value.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def beyond(parts: Sequence[Part], theta: Arb, window: Arb, start: Arb) -> Arb:
@@ -78,11 +142,6 @@ def beyond(parts: Sequence[Part], theta: Arb, window: Arb, start: Arb) -> Arb:
             decays *= _decay(pair, theta, stretch) ** count
         bound += decays * (1 / (arb.pi() * stretch) + 2 / (window * stretch**2))
     return bound
-
-
-def _kernel(theta: Arb, frequency: Arb) -> Acb:
-    z = acb(theta, frequency)
-    return z * (z + 1)
 
 
 def _decay(pair: Pair, theta: Arb, frequency: Arb) -> Arb:

@@ -4,11 +4,12 @@
 is itself the curve of a pair with losses at the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from flint import arb
 
+from discreet.losses.family import Direction
 from discreet.losses.pair import Atoms, Pair
 from discreet.numerics import Arb
 
@@ -27,7 +28,7 @@ def connect_the_dots(points: Sequence[Point]) -> Pair:
     hull = _lower_hull([(arb(0), arb(1), arb(0)), *dots])
     slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
     atoms = [(hull[i][2], hull[i][0] * (slopes[i] - slopes[i - 1]).max(arb(0))) for i in range(1, len(hull))]
-    return Atoms(atoms, failure=hull[-1][1])
+    return Atoms(atoms, failure=hull[-1][1], unseen=1 + slopes[0])
 
 
 def _slope(left: tuple[Arb, Arb, Arb], right: tuple[Arb, Arb, Arb]) -> Arb:
@@ -41,3 +42,35 @@ def _lower_hull(dots: list[tuple[Arb, Arb, Arb]]) -> list[tuple[Arb, Arb, Arb]]:
             hull.pop()
         hull.append(dot)
     return hull
+
+
+def sampled_delta(curve: Callable[[Arb], Arb], rate: Arb, epsilon: Arb, *, direction: Direction) -> Arb:
+    """δ of one use on a Poisson sample, from the curve δ₀ without sampling.
+
+    Remove: q·δ₀(ln(1 + (e^ε − 1)/q)). Add: c·δ₀(ln(q·e^ε/c)) with c = 1 − (1 − q)e^ε.
+    """
+    if direction == 0:
+        inner = 1 + epsilon.expm1() / rate
+        return rate * curve(inner.log()) if inner > 0 else -epsilon.expm1()
+    left = 1 - (1 - rate) * epsilon.exp()
+    if left > 0:
+        return left * curve((rate * epsilon.exp() / left).log())
+    return left.max(arb(0))  # a ball around 0 where the sign is open: the curve lies below `left`
+
+
+def step_down(points: Sequence[tuple[Arb, Arb, Arb]]) -> Pair:
+    """A pair below a curve known by (ε, lower δ, upper δ): P's mass, moved down to the next dot.
+
+    Pr[L > x] = δ(x) − δ′(x), and the slope of a convex curve is at least as steep as its next chord.
+    """
+    tails: list[Arb] = []
+    for (here, low, _), (there, _, high) in pairwise(points):
+        chord = (low - high).max(arb(0)) / (there - here).expm1()
+        tails.append((low + chord).lower())
+    tails.append(points[-1][1].lower().max(arb(0)))
+    atoms, above = [], arb(0)
+    for (epsilon, _, _), tail in zip(reversed(points), reversed(tails), strict=True):
+        mass = (tail.min(arb(1)) - above).max(arb(0))
+        above += mass
+        atoms.append((epsilon, mass))
+    return Atoms(atoms)

@@ -83,10 +83,9 @@ class Family(ABC):
         """μ² of Gaussian DP, for families that are Gaussian."""
         return None
 
-    def delta_upper(self, epsilon: Arb, direction: Direction) -> Arb | None:
-        """A bound on δ(ε) of one use, where it is sharper than the dominating pair's own."""
-        pair = self.dominating(direction)
-        return None if pair is None else pair.delta(epsilon)
+    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
+        """Balls below and above δ(ε) of one use, where they are known beyond the pairs' own curves."""
+        return None
 
     @abstractmethod
     def for_group(self, size: int) -> "Family":

@@ -6,12 +6,14 @@ from typing import Any, Self
 
 from flint import arb
 
+from discreet.losses import questions
 from discreet.losses.curve import connect_the_dots
 from discreet.losses.family import Direction, Family, parse_value, read_family, register
 from discreet.losses.pair import Pair
+from discreet.losses.term import Term
 from discreet.numerics import Arb, ball, exact_whole
 
-DOTS = 512
+DOTS = 128
 
 
 @register
@@ -43,8 +45,7 @@ class Group(Family):
         reach = self._reach(direction)
         if reach is None:
             return None
-        points = [(reach * x, self._delta(reach * x, direction)) for x in grid]
-        return connect_the_dots([(epsilon, delta) for epsilon, delta in points if delta is not None])
+        return connect_the_dots([(reach * x, self._delta(reach * x, direction)) for x in grid])
 
     def _reach(self, direction: Direction) -> Arb | None:
         top = self.base.largest(direction)
@@ -52,21 +53,21 @@ class Group(Family):
             return top * self.size
         reach = arb(1)
         for _ in range(40):
-            delta = self._delta(reach, direction)
-            if delta is not None and delta < arb(2) ** -120:
+            if self._delta(reach, direction) < arb(2) ** -120:
                 return reach
             reach *= 2
         return None
 
-    def _delta(self, epsilon: Arb, direction: Direction) -> Arb | None:
+    def _delta(self, epsilon: Arb, direction: Direction) -> Arb:
         if not epsilon > 0:  # δ(−ε) = 1 − e^(−ε)(1 − δ′(ε)), with the other direction's δ′
             mirrored = self._delta(-epsilon, 1 - direction) if epsilon < 0 else arb(1)
-            return None if mirrored is None else 1 - epsilon.exp() * (1 - mirrored)
-        one = self.base.delta_upper(epsilon / self.size, direction)
-        return None if one is None else (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
+            return 1 - epsilon.exp() * (1 - mirrored)
+        one = questions.delta_ends((Term(self.base),), direction, epsilon / self.size)[1]
+        return (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
 
-    def delta_upper(self, epsilon: Arb, direction: Direction) -> Arb | None:
-        return self._delta(epsilon, direction)
+    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
+        low, high = questions.delta_ends((Term(self.base),), direction, epsilon)
+        return low, self._delta(epsilon, direction).max(high)
 
     def zcdp_rho(self) -> Arb | None:
         rho = self.base.zcdp_rho()

@@ -3,31 +3,53 @@
 import math
 from collections.abc import Callable
 
+from flint import arb
+
 from discreet.numerics import Arb, Interval
 
-Curve = Callable[[float], tuple[Arb, Arb]]
+Curve = Callable[[Arb], tuple[Arb, Arb]]
 
 
-def invert(curve: Curve, delta: Arb, *, near: float, reach: float, high: float) -> Interval:
+def invert_from_scratch(curve: Curve, delta: Arb, *, ceiling: float) -> Interval:
+    """`invert` for a curve that is good everywhere, and proved to be done at `ceiling`."""
+    high = 1.0
+    while high < ceiling and not curve(arb(high))[1] <= delta:
+        high *= 4
+    return invert(curve, delta, near=min(high, ceiling), slope=math.nan, high=min(high, ceiling))
+
+
+def invert(curve: Curve, delta: Arb, *, near: float, slope: float, high: float) -> Interval:
     """An interval around the least ε >= 0 with δ(ε) <= delta, given some proved `high` at or above it.
 
-    The search starts at `near` and goes down in steps of `reach`. The lower end e has δ(e) > delta, the upper
-    δ(e) <= delta, by the curve's own proved ends; where the curve proves nothing, 0 and `high` are the ends.
+    The search starts at `near` and goes in steps of 2/slope, where ln δ falls about that fast. The lower
+    end e has δ(e) > delta, the upper δ(e) <= delta, by the curve's own proved ends; where the curve proves
+    nothing, 0 and `high` are the ends.
     """
     target = float(delta.log().mid())
 
     def excess(epsilon: float) -> float:
-        low, up = curve(epsilon)
+        low, up = curve(arb(epsilon))
         middle = (low + up) / 2
         return float(middle.log().mid()) - target if middle > 0 else -math.inf
 
-    right = min(near, high)
-    left = max(right - reach, 0.0)
-    while left > 0 and not excess(left) > 0:
-        reach *= 2
-        left, right = max(left - reach, 0.0), left
+    left, right = _bracket(excess, min(near, high), 2 / slope, high)
     root = _root(excess, left, right)
-    return Interval(_prove_below(curve, delta, root), _prove_above(curve, delta, root, high))
+    step = _first_step(curve, root, slope)
+    return Interval(_prove_below(curve, delta, root, step), _prove_above(curve, delta, root, step, high))
+
+
+def _bracket(excess: Callable[[float], float], near: float, reach: float, high: float) -> tuple[float, float]:
+    """Two points around the zero, from `near` in growing steps; [0, near] where the step is not known."""
+    if math.isnan(reach):
+        return 0.0, near
+    left = right = near
+    if excess(near) > 0:
+        while right < high and excess(right) > 0:
+            left, right, reach = right, min(right + reach, high), 2 * reach
+    else:
+        while left > 0 and not excess(left) > 0:
+            left, right, reach = max(left - reach, 0.0), left, 2 * reach
+    return left, right
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
@@ -35,12 +57,10 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     at_low, at_high = function(low), function(high)
     if not at_low > 0:
         return low
-    if not at_high < 0:
-        return high
     for _ in range(100):
         if high - low <= 4e-16 * high:
             break
-        share = at_low / (at_low - at_high) if math.isfinite(at_high) else 0.5
+        share = at_low / (at_low - at_high) if -math.inf < at_high < 0 else 0.5
         middle = low + (high - low) * min(max(share, 1e-6), 1 - 1e-6)
         value = function(middle)
         if abs(value) < 1e-13:
@@ -52,19 +72,25 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def _prove_below(curve: Curve, delta: Arb, root: float) -> float:
-    step = 2.0**-50 * root
-    while 0 < step < root:
-        if curve(root - step)[0] > delta:
+def _first_step(curve: Curve, root: float, slope: float) -> float:
+    """About how far the ends must lie from the root: the curve's own relative width, over its slope."""
+    low, up = curve(arb(root))
+    open_width = float(((up - low) / up).mid()) if low > 0 else 1.0
+    guess = 0.0 if math.isnan(slope) else open_width / slope
+    return max(0.6 * guess, 2.0**-50 * root, 2.0**-1000)
+
+
+def _prove_below(curve: Curve, delta: Arb, root: float, step: float) -> float:
+    while root - step > 0:
+        if curve(arb(root - step))[0] > delta:
             return root - step
-        step *= 4
+        step *= 2
     return 0.0
 
 
-def _prove_above(curve: Curve, delta: Arb, root: float, high: float) -> float:
-    step = 2.0**-50 * root or 2.0**-60
+def _prove_above(curve: Curve, delta: Arb, root: float, step: float, high: float) -> float:
     while root + step < high:
-        if curve(root + step)[1] <= delta:
+        if curve(arb(root + step))[1] <= delta:
             return root + step
-        step *= 4
+        step *= 2
     return high

@@ -85,16 +85,6 @@ class ManySteps(Pair):
         lost = (-self.a * (m + 1)).exp() + (epsilon - self.a * (self.shift - m)).exp()
         return 1 - lost / self._total
 
-    def mean(self) -> Arb | None:
-        # Σ over k of a(Δ−2k)Pr[k] = derivative at 0 of the transform; exact for the shifted pair:
-        ratio = (-self.a).exp()
-        last = (-self.a * self.shift).exp()
-        n = self.shift - 1
-        total = self.a * self.shift * (1 - last) / self._total
-        geometric = (ratio - last) / (1 - ratio)
-        weighted = ratio * (1 - (n + 1) * ratio**n + n * ratio ** (n + 1)) / (1 - ratio) ** 2
-        return total + self._inner * self.a * (self.shift * geometric - 2 * weighted)
-
 
 class DiscreteGaussianPair(Pair):
     """Pr[k] ∝ e^(−k²/2σ²) against itself shifted by Δ: losses (Δ² − 2kΔ)/2σ²."""

@@ -10,7 +10,7 @@ from discreet.losses import questions
 from discreet.losses.family import Family
 from discreet.losses.relation import Relation, check_relation
 from discreet.losses.term import Term, gather, read_terms, show_terms
-from discreet.numerics import Interval, Real, exact, exact_delta, exact_whole
+from discreet.numerics import Interval, Real, exact, exact_delta, exact_probability, exact_whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,6 +121,24 @@ class PrivacyLoss:
         return PrivacyLoss(
             tuple(Term(term.family.for_group(people), term.count) for term in self.terms), self.relation
         )
+
+    def sampled(self, rate: Real) -> "PrivacyLoss":
+        """The whole loss as one mechanism on one Poisson sample of the people; add/remove only.
+
+        (a + b).sampled(q) shares the sample; a.sampled(q) + b.sampled(q) draws two.
+        """
+        from discreet.losses.sampled import Sampled  # a family that asks questions of losses
+
+        if self.relation != "add/remove":
+            raise InvalidParameter(
+                f"sampled losses must be under add/remove, got {self.relation}.", parameter="relation"
+            )
+        share = exact_probability(rate, name="rate")
+        if share == 1 or not self.terms:
+            return self
+        if share == 0:
+            return PrivacyLoss((), self.relation)
+        return PrivacyLoss.of(Sampled(self.terms, share), self.relation)
 
     # --- JSON ----------------------------------------------------------------------------------------------
 

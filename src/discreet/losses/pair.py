@@ -22,6 +22,8 @@ Acb: TypeAlias = Any  # flint.acb, which ships no types
 class Pair(ABC):
     """The law of one privacy loss: its transform, its curve, its largest value."""
 
+    cost: int = 1  # of one value of the transform, in values of the Laplace's
+
     def failure(self) -> Arb:
         """Pr[L = ∞]: what P can show that Q never does."""
         return arb(0)
@@ -54,24 +56,35 @@ class Pair(ABC):
     def delta(self, epsilon: Arb) -> Arb:
         """δ(ε), for one use."""
 
-    @abstractmethod
     def mean(self) -> Arb | None:
-        """E[L], the Kullback–Leibler divergence; None where it is infinite."""
+        """E[L], the Kullback–Leibler divergence; None where it is infinite.
+
+        K(θ) = ln E[e^(θL)] is convex and K(0) = 0, so −K(−h)/h <= K′(0) <= K(h)/h.
+        """
+        if not self.failure().is_zero():
+            return None
+        h = arb(2) ** -40
+        return (-self.log_moment(-h) / h).union(self.log_moment(h) / h)
 
     def log_moment(self, theta: Arb) -> Arb:
         """ln E[e^(θL); L < ∞] = θ·D_(1+θ)(P‖Q) for θ > 0."""
         return self.moment(acb(theta)).real.log()
 
 
-def turns(angle: Arb, count: int) -> list[Acb]:
-    """e^(ij·angle) for j = 0 ... count, by one exponential and products of halves.
+def powers(base: Acb, count: int) -> list[Acb]:
+    """base^j for j = 0 ... count, by products of halves.
 
     Halving keeps the products log₂(count) deep: a chain of rotations would blow up rectangular balls.
     """
-    powers = [acb(1), acb(0, angle).exp()]
+    found = [acb(1), base]
     for j in range(2, count + 1):
-        powers.append(powers[j // 2] * powers[j - j // 2])
-    return powers[: count + 1]
+        found.append(found[j // 2] * found[j - j // 2])
+    return found[: count + 1]
+
+
+def turns(angle: Arb, count: int) -> list[Acb]:
+    """e^(ij·angle) for j = 0 ... count."""
+    return powers(acb(0, angle).exp(), count)
 
 
 def clip_at_zero(value: Arb) -> Arb:
@@ -87,11 +100,14 @@ class Atoms(Pair):
         atoms: Sequence[tuple[Arb, Arb]],
         *,
         failure: Arb | None = None,
+        unseen: Arb | None = None,
         lattice: tuple[Fraction, Fraction] | None = None,
     ) -> None:
         self.atoms = tuple(atoms)
         self._failure = arb(0) if failure is None else failure
+        self.unseen = arb(0) if unseen is None else unseen  # what Q shows and P never does
         self._lattice = lattice
+        self.cost = max(len(self.atoms) // 2, 1)
 
     def failure(self) -> Arb:
         return self._failure

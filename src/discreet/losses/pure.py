@@ -20,7 +20,7 @@ def worst_pair(epsilon: Fraction, *, failure: Arb | None = None) -> Pair:
     loss, lost = ball(epsilon), arb(0) if failure is None else failure
     truth = (1 - lost) / (1 + (-loss).exp())
     lie = (1 - lost) / (1 + loss.exp())
-    return Atoms([(loss, truth), (-loss, lie)], failure=lost, lattice=(epsilon, 2 * epsilon))
+    return Atoms([(loss, truth), (-loss, lie)], failure=lost, unseen=lost, lattice=(epsilon, 2 * epsilon))
 
 
 @register

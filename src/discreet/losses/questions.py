@@ -13,7 +13,7 @@ from flint import arb
 
 from discreet.losses.contour import Part, chernoff_factor
 from discreet.losses.family import DIRECTIONS, Direction
-from discreet.losses.inversion import invert
+from discreet.losses.inversion import Curve, invert, invert_from_scratch
 from discreet.losses.solvers import Saddle, Solver, exact_solver
 from discreet.losses.term import Term
 from discreet.losses.tuning import Landscape, log_chernoff_factor, minimise
@@ -32,9 +32,13 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     if not terms:
         return Interval(0.0, 0.0)
     with working_precision(BITS):
-        ends = [_epsilon_one_way(terms, direction, delta, width) for direction in _directions(terms)]
-    lower, upper = max(end.lower for end in ends), max(end.upper for end in ends)
-    return Interval(lower, max(upper, LEAST_EPSILON))
+        found = Interval(0.0, LEAST_EPSILON)
+        for direction in _directions(terms):
+            if _ceiling(terms, direction, delta) <= found.lower:
+                continue  # the other direction is worse, whatever this one is
+            end = _epsilon_one_way(terms, direction, delta, width)
+            found = Interval(max(found.lower, end.lower), max(found.upper, end.upper))
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -55,19 +59,35 @@ def _directions(terms: Terms) -> tuple[Direction, ...]:
 
 
 def _epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width: float) -> Interval:
-    failure, top = _failure(terms, direction), _largest(terms, direction)
-    ceiling = round_up(top) if top is not None and _at_most(failure, delta) else math.inf
-    left = ball(delta) - _as_ball(failure)
+    ceiling = _ceiling(terms, direction, delta)
+    left = ball(delta) - _as_ball(_failure(terms, direction))
     if not left > 0:
         return Interval(_least_epsilon(terms, direction, delta), ceiling)
-    upper = min(ceiling, _moment_epsilon(terms, direction, left))
-    if all(term.family.exact for term in terms):
-        return _pair_epsilon(_parts(terms, direction, "dominating"), left, width, upper)
+    single = _one_use(terms, direction)
+    if single is not None:
+        return invert_from_scratch(single, ball(delta), ceiling=ceiling)
     dominating = _parts(terms, direction, "dominating")
+    if all(term.family.exact for term in terms):
+        return _pair_epsilon(dominating, left, width, ceiling)
+    upper = min(ceiling, _moment_epsilon(terms, direction, left))
     if dominating:
         upper = min(upper, _pair_epsilon(dominating, left, width, upper).upper)
     lower = _witness_epsilon(terms, direction, delta, width, upper)
     return Interval(min(lower, upper), upper)
+
+
+def _one_use(terms: Terms, direction: Direction) -> Curve | None:
+    """The curve of a single use, where the family knows it itself."""
+    if len(terms) > 1 or terms[0].count > 1 or terms[0].family.one_use(arb(1), direction) is None:
+        return None
+    family = terms[0].family
+    return lambda epsilon: family.one_use(epsilon, direction) or (arb(0), arb(1))
+
+
+def _ceiling(terms: Terms, direction: Direction, delta: Fraction) -> float:
+    """The largest loss, where failing outright is within δ."""
+    top = _largest(terms, direction)
+    return round_up(top) if top is not None and _at_most(_failure(terms, direction), delta) else math.inf
 
 
 def _witness_epsilon(
@@ -87,44 +107,52 @@ def _least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float
     return round_down(top) if all(term.family.exact for term in terms) else 0.0
 
 
-def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, high: float) -> Interval:
+def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, ceiling: float) -> Interval:
     solver = exact_solver(parts)
+    if solver is not None:
+        return invert_from_scratch(solver.bounds, delta, ceiling=ceiling)
     landscape = Landscape(parts)
     tilt, near = landscape.at_delta(float(delta.mid()))
-    if solver is None:
-        solver = Saddle(landscape, tilt, near, max(width * tilt.theta * near, 1e-12) / 8)
-    if math.isinf(high):
-        return Interval(0.0, high)
-    found = solver
-    return invert(
-        lambda epsilon: found.bounds(arb(epsilon)), delta, near=near, reach=2 / tilt.theta, high=high
-    )
+    theta = arb(landscape.chernoff)
+    chernoff = (landscape.exact(landscape.chernoff) + chernoff_factor(theta).log() - delta.log()) / theta
+    high = min(ceiling, max(round_up(chernoff), 0.0))
+    saddle = Saddle(landscape, tilt, near, width)
+    return invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high)
 
 
 def _delta_one_way(terms: Terms, direction: Direction, epsilon: Fraction) -> Interval:
-    at = ball(epsilon)
-    upper = _moment_delta(terms, direction, at)
-    dominating = _parts(terms, direction, "dominating")
-    lower = arb(0)
-    if dominating:
-        low, high = _solver_at(dominating, epsilon).bounds(at)
-        failure = _pair_failure(dominating)
-        upper = upper.min(high + failure)
-        if all(term.family.exact for term in terms):
-            lower = low.max(arb(0)) + failure
-    if not all(term.family.exact for term in terms):
-        witnesses = _parts(terms, direction, "witness")
-        lower = _solver_at(witnesses, epsilon).bounds(at)[0].max(arb(0)) + _pair_failure(witnesses)
+    lower, upper = delta_ends(terms, direction, ball(epsilon))
     top = min(max(round_up(upper), 0.0), 1.0)
     return Interval(min(max(round_down(lower), 0.0), top), top)
 
 
-def _solver_at(parts: Sequence[Part], epsilon: Fraction) -> Solver:
+def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, Arb]:
+    """Balls below and above δ(ε) in one direction, at any real ε, at the working precision."""
+    single = _one_use(terms, direction)
+    if single is not None:
+        return single(epsilon)
+    upper = _moment_delta(terms, direction, epsilon)
+    exact = all(term.family.exact for term in terms)
+    dominating = _parts(terms, direction, "dominating")
+    lower = arb(0)
+    if dominating:
+        low, high = _solver_at(dominating, epsilon).bounds(epsilon)
+        failure = _pair_failure(dominating)
+        upper = upper.min(high + failure)
+        lower = low.max(arb(0)) + failure
+    if not exact:
+        witnesses = _parts(terms, direction, "witness")
+        lower = _solver_at(witnesses, epsilon).bounds(epsilon)[0].max(arb(0)) + _pair_failure(witnesses)
+    return lower, upper
+
+
+def _solver_at(parts: Sequence[Part], epsilon: Arb) -> Solver:
     solver = exact_solver(parts)
     if solver is not None:
         return solver
     landscape = Landscape(parts)
-    return Saddle(landscape, landscape.at_epsilon(float(epsilon)), float(epsilon), 1e-5)
+    middle = float(epsilon.mid())
+    return Saddle(landscape, landscape.at_epsilon(middle), middle, 1e-3)
 
 
 def _parts(terms: Terms, direction: Direction, kind: str) -> list[Part]:

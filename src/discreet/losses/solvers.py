@@ -10,16 +10,17 @@ from typing import Protocol
 from flint import arb
 
 from discreet.losses.continuous import GaussianPair, gaussian_delta
-from discreet.losses.contour import Contour, Part
+from discreet.losses.contour import Contour, Folded, Part, common_lattice
 from discreet.losses.pair import Atoms, clip_at_zero
-from discreet.losses.tuning import Landscape, Tilt, choose_last, choose_window, typical_size
+from discreet.losses.tuning import Landscape, Tilt, choose_last, choose_window
 from discreet.numerics import Arb
 
 Ends = tuple[Arb, Arb]
 
 FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
-CHEAP = 2000  # nodes
-MOST = 60000  # nodes
+BUDGET = 4000  # nodes times laws that are spent without asking
+MOST_BINOMIAL = 500
+MOST = 60000  # nodes times laws
 
 
 class Solver(Protocol):
@@ -81,15 +82,22 @@ class Binomial:
 
 
 class Saddle:
-    """The contour, placed for a target."""
+    """The contour, placed for a target near ε; `width` is the error of ε, relative, that is good enough."""
 
-    def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, tolerance: float) -> None:
-        size = typical_size(tilt)
-        self.window = choose_window(landscape, tilt, epsilon, size + math.log(FINE))
-        parts = landscape.parts
-        last = choose_last(parts, tilt, self.window, size + math.log(FINE), CHEAP)
-        if last >= CHEAP:
-            last = choose_last(parts, tilt, self.window, size + math.log(tolerance), MOST)
+    def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, width: float) -> None:
+        parts, fine = landscape.parts, tilt.size + math.log(FINE)
+        self.window = choose_window(landscape, tilt, epsilon, fine)
+        cost = sum(pair.cost for pair, _ in parts)
+        lattice = common_lattice(parts)
+        if lattice is not None and self.window.width < BUDGET / cost * float(lattice[1]):
+            last = int(self.window.width / float(lattice[1])) // 2 + 1
+            self.contour: Contour = Folded(parts, theta=tilt.theta, lattice=lattice, last=last)
+            return
+        last = choose_last(parts, tilt, self.window, fine, max(BUDGET // cost, 512))
+        if last == max(BUDGET // cost, 512):  # they fall off too slowly: settle for what was asked
+            enough = math.log(max(width * tilt.theta * abs(epsilon), 1e-12) / 16)
+            most = max(MOST // cost, 4096)
+            last = max(last, choose_last(parts, tilt, self.window, tilt.size + enough, most))
         self.contour = Contour(parts, theta=tilt.theta, window=arb(self.window.width), last=last)
 
     def bounds(self, epsilon: Arb) -> Ends:
@@ -103,5 +111,7 @@ def exact_solver(parts: Sequence[Part]) -> Solver | None:
     if len(parts) == 1 and parts[0][1] == 1:
         return Closed(parts[0])
     if len(parts) == 1 and isinstance(parts[0][0], Atoms) and len(parts[0][0].atoms) == 2:
+        if parts[0][1] > MOST_BINOMIAL and parts[0][0].lattice() is not None:
+            return None  # the folded contour is faster
         return Binomial(parts[0])
     return None

@@ -5,7 +5,7 @@ Nothing here is part of a proof: a bad choice makes an interval wide, never wron
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import arb
 
@@ -23,6 +23,7 @@ class Tilt:
     log_moment: float
     mean: float
     deviation: float
+    size: float  # about ln of e^(θε)δ(ε)/e^K, what the errors are compared with
 
 
 def log_chernoff_factor(theta: float) -> float:
@@ -35,7 +36,10 @@ def minimise(function: Callable[[float], float], start: float = 1.0) -> float:
     low, middle, high = start / 4, start, start * 4
     at_low, at_middle, at_high = function(low), function(middle), function(high)
     for _ in range(60):
-        if at_middle <= at_low and at_middle <= at_high:
+        flat = abs(at_middle - at_high) <= 1e-6 * abs(
+            at_middle
+        )  # a bounded loss: the valley goes on for ever
+        if at_middle <= at_low and (at_middle <= at_high or flat):
             break
         if at_low < at_high:
             low, middle, high = low / 4, low, middle
@@ -64,6 +68,7 @@ class Landscape:
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = parts
         self._known: dict[float, Arb] = {}
+        self.chernoff = 1.0
 
     def exact(self, theta: float) -> Arb:
         """K(θ), in balls."""
@@ -72,17 +77,37 @@ class Landscape:
         return self._known[theta]
 
     def __call__(self, theta: float) -> float:
-        return float(self.exact(theta).mid())
+        value = float(self.exact(theta).mid())
+        return math.inf if math.isnan(value) else value
 
     def at_delta(self, delta: float) -> tuple[Tilt, float]:
-        """The saddlepoint for a target δ, and Chernoff's ε there."""
+        """A good tilt for a target δ, and about the ε to expect; `chernoff` keeps the best bound's tilt."""
         target = math.log(delta)
 
         def epsilon(theta: float) -> float:
             return (self(theta) - target + log_chernoff_factor(theta)) / theta
 
-        theta = minimise(epsilon)
-        return self._tilt(theta), epsilon(theta)
+        self.chernoff = minimise(epsilon)
+        tilt = self._tilt(self.chernoff)
+        if tilt.theta * tilt.deviation > 1.5 * math.sqrt(-2 * target) + 1:
+            return self._main_mode(tilt, target)  # the tilted law has a second mode, far out
+        return tilt, epsilon(self.chernoff)
+
+    def _main_mode(self, fallback: Tilt, target: float) -> tuple[Tilt, float]:
+        """The least tilt whose saddlepoint approximation of δ reaches the target, or the last of one mode."""
+        theta, limit = fallback.theta / 10, 1.5 * math.sqrt(-2 * target) + 1
+        best = fallback
+        while theta < fallback.theta:
+            tilt = self._tilt(theta)
+            if theta * tilt.deviation > limit:
+                break
+            best = tilt
+            if tilt.log_moment - theta * tilt.mean + tilt.size <= target:
+                return tilt, tilt.mean
+            theta *= 1.15
+        return replace(
+            best, size=min(best.size, target + best.theta * best.mean - best.log_moment)
+        ), best.mean
 
     def at_epsilon(self, epsilon: float) -> Tilt:
         """The saddlepoint for a given ε."""
@@ -93,7 +118,9 @@ class Landscape:
         below, here, above = self.exact(theta - step), self.exact(theta), self.exact(theta + step)
         variance = float(((above - 2 * here + below) / arb(step) ** 2).mid())
         mean = float(((above - below) / (2 * arb(step))).mid())
-        return Tilt(theta, float(here.mid()), mean, math.sqrt(max(variance, 0.0)))
+        spread = math.sqrt(max(variance, 1e-300))
+        height = -math.log(theta * (1 + theta) * spread * math.sqrt(2 * math.pi))
+        return Tilt(theta, float(here.mid()), mean, spread, min(log_chernoff_factor(theta), height))
 
 
 @dataclass(frozen=True)
@@ -105,52 +132,45 @@ class Window:
     above: float
 
 
-def typical_size(tilt: Tilt) -> float:
-    """About ln of e^(θε)δ(ε)/e^K near the saddlepoint: what the errors are compared with."""
-    theta, spread = tilt.theta, max(tilt.deviation, 1e-300)
-    return min(log_chernoff_factor(theta), -math.log(theta * (1 + theta) * spread * math.sqrt(2 * math.pi)))
-
-
 def choose_window(landscape: Landscape, tilt: Tilt, epsilon: float, log_tolerance: float) -> Window:
     """The least window, on a coarse scale, whose aliases are below the tolerance."""
-    size = max(12 * tilt.deviation, 1e-3 / tilt.theta)
-    for _ in range(60):
-        window, errors = _best_tilts(landscape, tilt, epsilon, size)
-        if errors <= log_tolerance:
-            break
-        size *= 1.25
-    return window
+    theta, wide = tilt.theta, max(tilt.deviation, 1e-3 / tilt.theta)
+    ups = [theta + step for step in (0.05 * theta, 0.2 * theta, theta, 3 * theta, 5 / wide, 12 / wide)]
+    downs = [0.0] + [theta - step for step in (0.1 * theta, 0.4 * theta, 5 / wide, 12 / wide) if step < theta]
 
-
-def _best_tilts(landscape: Landscape, tilt: Tilt, epsilon: float, size: float) -> tuple[Window, float]:
-    theta = tilt.theta
-    steps = [fraction * size / max(tilt.deviation, size * 1e-4) ** 2 for fraction in (0.15, 0.4, 0.8)]
-
-    def above(other: float) -> float:
+    def above(other: float, size: float) -> float:
         drop = landscape(other) - tilt.log_moment - (other - theta) * (epsilon + size)
         return drop + log_chernoff_factor(other) - math.log(-math.expm1(-(other - theta) * size))
 
-    def below(other: float) -> float:
+    def below(other: float, size: float) -> float:
         known = landscape(other) + log_chernoff_factor(other) if other else 0.0
         drop = known - tilt.log_moment + (theta - other) * (epsilon - size)
         return drop - math.log(-math.expm1(-(theta - other) * size))
 
-    ups = {theta + min(step, 8 * theta + 8): 0.0 for step in steps}
-    downs = {theta - min(step, theta): 0.0 for step in steps} | {0.0: 0.0}
-    ups = {other: above(other) for other in ups}
-    downs = {other: below(other) for other in downs}
-    best_up, best_down = min(ups, key=ups.__getitem__), min(downs, key=downs.__getitem__)
-    return Window(size, best_down, best_up), max(ups[best_up], downs[best_down])
+    size = 8 * wide
+    for _ in range(40):
+        up, down = min(ups, key=lambda t: above(t, size)), min(downs, key=lambda t: below(t, size))
+        if max(above(up, size), below(down, size)) <= log_tolerance:
+            break
+        size *= 1.25
+    return Window(size, down, up)
 
 
 def choose_last(parts: Sequence[Part], tilt: Tilt, window: Window, log_tolerance: float, most: int) -> int:
     """The least number of nodes, on a coarse scale, after which the rest is below the tolerance."""
     theta, width = arb(tilt.theta), arb(window.width)
     spacing = 2 * math.pi / window.width
-    last = 16
-    while last < most:
+
+    def enough(last: int) -> bool:
         rest = beyond(parts, theta, width, arb(spacing * last))
-        if rest.is_zero() or float((rest.log() - arb(tilt.log_moment)).mid()) <= log_tolerance:
-            return last
-        last = last + last // 4
-    return most
+        return bool(rest.is_zero()) or float((rest.log() - arb(tilt.log_moment)).mid()) <= log_tolerance
+
+    last = 16
+    while last < most and not enough(last):
+        last *= 2
+    if last >= most:
+        return most
+    for share in (0.625, 0.75, 0.875):
+        if last > 16 and enough(int(last * share)):
+            return int(last * share)
+    return last

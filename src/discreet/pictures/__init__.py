@@ -3,6 +3,7 @@
 from discreet.pictures.attacks import trade_off
 from discreet.pictures.compositions import composition
 from discreet.pictures.densities import density
+from discreet.pictures.experiments import views
 from discreet.pictures.loss_variables import loss_variable
 from discreet.pictures.maps import city_map
 from discreet.pictures.output_losses import privacy_loss
@@ -27,4 +28,5 @@ __all__ = [
     "tail",
     "trade_off",
     "truth_probability",
+    "views",
 ]

@@ -1,0 +1,150 @@
+"""Poisson sampling: each person is in the sample with probability `rate`, one sample for the whole loss.
+
+With P, Q the pair of the loss without sampling, the sampled pairs are
+  remove: (1−q)Q + qP against Q;   add: P against (1−q)P + qQ,
+kept apart to the end (Zhu, Dong and Wang 2022, Theorem 11; Lebeda, Regehr, Kamath and Steinke 2024).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Self
+
+from flint import arb, ctx
+
+from discreet.losses import questions
+from discreet.losses.curve import connect_the_dots, sampled_delta, step_down
+from discreet.losses.family import Direction, Family, parse_value, register, show
+from discreet.losses.group import Group
+from discreet.losses.pair import Atoms, Pair
+from discreet.losses.sampled_gaussian import SampledGaussianPair
+from discreet.losses.term import Term, read_terms, show_terms
+from discreet.numerics import Arb, ball, exact_probability
+
+DOTS = 256
+
+
+@register
+@dataclass(frozen=True)
+class Sampled(Family):
+    """The terms, all on one and the same Poisson sample, under add/remove.
+
+    Privacy: exactly for Gaussians and for one finite law; otherwise through its curve, at finitely many dots.
+    """
+
+    terms: tuple[Term, ...]
+    rate: Fraction
+
+    name = "sampled"
+    symmetric = False
+
+    def __post_init__(self) -> None:
+        exact_probability(self.rate, name="rate")
+
+    @property
+    def exact(self) -> bool:
+        return self._mu_squared() is not None or (self._is_one_law() and self.terms[0].family.exact)
+
+    def _mu_squared(self) -> Fraction | None:
+        squares = [term.family.mu_squared() for term in self.terms]
+        if any(square is None for square in squares):
+            return None
+        return sum((s * term.count for s, term in zip(squares, self.terms, strict=True) if s), Fraction(0))
+
+    def _is_one_law(self) -> bool:
+        one = len(self.terms) == 1 and self.terms[0].count == 1
+        return one and isinstance(self.terms[0].family.dominating(0), Atoms)
+
+    def witness(self, direction: Direction) -> Pair:
+        return _pairs(self, direction, ctx.prec)[1]
+
+    def dominating(self, direction: Direction) -> Pair | None:
+        return _pairs(self, direction, ctx.prec)[0]
+
+    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
+        return self.curve(epsilon, direction, 0), self.curve(epsilon, direction, 1)
+
+    def curve(self, epsilon: Arb, direction: Direction, end: int) -> Arb:
+        """δ of one use, from the terms' own curve: its lower (end 0) or upper (end 1) bound."""
+
+        def inner(at: Arb) -> Arb:
+            return questions.delta_ends(self.terms, direction, at)[end]
+
+        return sampled_delta(inner, ball(self.rate), epsilon, direction=direction)
+
+    def zcdp_rho(self) -> Arb | None:
+        total = arb(0)  # E[w^s] is convex in the rate, so sampling never raises a Rényi divergence
+        for term in self.terms:
+            rho = term.family.zcdp_rho()
+            if rho is None:
+                return None
+            total += rho * term.count
+        return total
+
+    def rational_failure(self, direction: Direction) -> Fraction | None:
+        known = all(term.family.rational_failure(direction) == 0 for term in self.terms)
+        return Fraction(0) if known and self.exact else None
+
+    def for_group(self, size: int) -> Family:
+        return Group(self, size)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"terms": self.terms, "rate": self.rate}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "family": self.name,
+            "terms": [term.to_json() for term in self.terms],
+            "rate": str(self.rate),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(read_terms(data["terms"]), parse_value(data["rate"], name="rate"))
+
+    def __str__(self) -> str:
+        return f"sampled({show_terms(self.terms)}, rate={show(self.rate)})"
+
+
+@lru_cache(maxsize=256)
+def _pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]:
+    """The dominating pair and the witness, at this precision."""
+    square = family._mu_squared()
+    if square is not None:
+        pair: Pair = SampledGaussianPair(square, family.rate, direction)
+        return pair, pair
+    if family._is_one_law():
+        base = family.terms[0].family
+        laws = (base.dominating(direction), base.witness(direction))
+        high, low = (_mix(law, ball(family.rate), direction) for law in laws if isinstance(law, Atoms))
+        return high, low
+    grid = _grid(family, direction)
+    upper = connect_the_dots([(x, family.curve(x, direction, 1)) for x in grid])
+    lower = step_down([(x, family.curve(x, direction, 0), family.curve(x, direction, 1)) for x in grid])
+    return upper, lower
+
+
+def _mix(law: Atoms, rate: Arb, direction: Direction) -> Atoms:
+    """The sampled pair of a finite law, atom by atom."""
+    if direction == 1:  # P against (1−q)P + qQ: the loss is −ln(1 − q + q·e^(−l)), also where Q had nothing
+        atoms = [(-(1 + rate * (-loss).expm1()).log(), mass) for loss, mass in law.atoms]
+        edge = [] if law.failure().is_zero() else [(-(1 - rate).log(), law.failure())]
+        return Atoms(atoms + edge)
+    atoms = []
+    for loss, mass in law.atoms:  # (1−q)Q + qP against Q: the loss is ln(1 − q + q·e^l)
+        mixed = (1 - rate) * mass * (-loss).exp() + rate * mass
+        atoms.append(((1 + rate * loss.expm1()).log(), mixed))
+    edge = [] if law.unseen.is_zero() else [((1 - rate).log(), (1 - rate) * law.unseen)]
+    return Atoms(atoms + edge, failure=rate * law.failure())
+
+
+def _grid(family: Sampled, direction: Direction) -> list[Arb]:
+    """Dots from where the curve leaves 1 − e^ε to where it vanishes."""
+    ends = []
+    for side in (1 - direction, direction):
+        reach = arb(2) ** -8
+        while not family.curve(reach, side, 1) < arb(2) ** -100 and reach < 2**12:
+            reach *= arb(1.25)
+        ends.append(reach)
+    span = ends[0] + ends[1]
+    return [(-ends[0] + span * i / DOTS).mid() for i in range(DOTS + 1)]
