@@ -75,9 +75,9 @@ class Rivals:
         assert isinstance(answer, float)
         return answer
 
-    def answers(self, case: str, **parameters: object) -> list[float]:
+    def answers(self, function: str, **parameters: object) -> list[float]:
         """What one call of `module:function`'s work returned there."""
-        answer = self._ask(answers=case, parameters=parameters)
+        answer = self._ask(answers=function, parameters=parameters)
         assert isinstance(answer, list)
         return answer
 

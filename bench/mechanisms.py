@@ -118,7 +118,7 @@ def vector_error(rivals: Rivals, size: int) -> list[Row]:
 
 
 def selection_error(rivals: Rivals) -> list[Row]:
-    scores, times = [10 * int(math.sqrt(i)) for i in range(100)], 4000
+    scores, times = list(range(100)), 8000
     best = max(scores)
     mine = _mean_regret(
         lambda: dp.PermuteAndFlip(epsilon=PRICE, sensitivity=1).choose(scores, scores), best, times
@@ -142,11 +142,13 @@ def _mean_regret(choose: Callable[[], int], best: int, times: int) -> float:
 
 
 def quantile_error(rivals: Rivals) -> list[Row]:
-    generator, times, points = np.random.default_rng(3), 1500, 1001
+    generator, times, points = np.random.default_rng(3), 4000, 1001
     values = sorted(int(x) for x in generator.normal(500, 100, 1000).clip(0, 1000))
     rows = []
     for alpha in (0.5, 0.9):
-        ours = dp.Quantile(epsilon=PRICE, quantile=alpha, bounds=(0, points - 1), step=1)
+        ours = dp.Quantile(
+            epsilon=PRICE, quantile=alpha, bounds=(0, points - 1), step=1, method="permute-and-flip"
+        )
         mine = _rank_error([ours.release(values) for _ in range(times)], values, alpha)
         for rival, case in (("OpenDP", "opendp_quantile"), ("diffprivlib", "diffprivlib_quantile")):
             answers = rivals.answers(

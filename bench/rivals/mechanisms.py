@@ -33,7 +33,7 @@ def diffprivlib_selection(scores, epsilon, kind):
 def repeated(case, times, **parameters):
     """The answers of one of the cases above or below, so many times over."""
     work = globals()[case](**parameters)
-    return lambda: [work() for _ in range(times)]
+    return lambda: np.array([work() for _ in range(times)]).tolist()
 
 
 def opendp_count(epsilon):
