@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -75,15 +76,15 @@ class Rivals:
         assert isinstance(answer, float)
         return answer
 
-    def answers(self, function: str, **parameters: object) -> list[float]:
-        """What one call of `module:function`'s work returned there."""
-        answer = self._ask(answers=function, parameters=parameters)
+    def draw(self, case: str, **parameters: object) -> list[Any]:
+        """What `module:function` returned there."""
+        answer = self._ask(draw=case, parameters=parameters)
         assert isinstance(answer, list)
         return answer
 
     def versions(self) -> dict[str, object]:
         """What was compared, and on what."""
-        theirs = self._ask(versions=["opendp", "diffprivlib", "numpy"])
+        theirs = self._ask(versions=["opendp", "diffprivlib", "pure-ldp", "numpy"])
         return {
             "python": platform.python_version(),
             "machine": platform.machine(),

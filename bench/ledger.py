@@ -1,28 +1,25 @@
 """The ledger's throughput beside the store's own commit rate, in the same seconds, on the same disk.
 
-    python bench/ledger.py [FOLDER]
-
 The store's own rate is what SQLite does with the same settings and one row a commit. Disks have moods, so
-every kind of writer takes turns with the store itself, and the ratio of each turn is what counts. Writes
-bench/results/ledger.json.
+every kind of writer takes turns with the store itself, and the ratio of each turn is what counts.
 """
 
-import json
 import multiprocessing
 import sqlite3
 import statistics
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bench.harness import Report, Row
 from discreet.ledger import Ledger, Request
 from discreet.ledger.sqlite import configure
 from discreet.losses import PureDP
 
-RESULTS = Path(__file__).parent / "results"
+OWN = "SQLite's own commit"
 SLICE_S, TURNS, WRITERS, LONG_PAST = 0.5, 8, 8, 100_000
 BUDGET, PRICE = PureDP(10**4), PureDP(0.001)
 
@@ -80,54 +77,43 @@ def process_rate(path: Path) -> float:
         return repeat(lambda: charge(ledger), 2 * SLICE_S)
 
 
-def compare(own: Callable[[], float], theirs: Callable[[], float]) -> dict[str, float]:
-    """Medians of both rates and of their ratio, measured in turns."""
-    pairs = [(own(), theirs()) for _ in range(TURNS)]
-    ratios = [rate / base for base, rate in pairs]
-    return {
-        "store_commits": statistics.median(base for base, _ in pairs),
-        "charges": statistics.median(rate for _, rate in pairs),
-        "ratio": statistics.median(ratios),
-    }
+def compare(own: Callable[[], float], ours: Callable[[], float]) -> tuple[float, float]:
+    """Seconds of our charge and of the store's own commit, at the median ratio, measured in turns."""
+    pairs = sorted(((own(), ours()) for _ in range(TURNS)), key=lambda pair: pair[0] / pair[1])
+    commits, charges = pairs[len(pairs) // 2]
+    return 1 / charges, 1 / commits
 
 
-def compare_past(short: Ledger, long: Ledger) -> dict[str, float]:
-    """The median time of a charge with a short past and with a long one, in turns."""
-    threads = [
-        threading.Thread(target=lambda: [charge(long) for _ in range(LONG_PAST // 32)]) for _ in range(32)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def compare_past(short: Ledger, long: Ledger) -> tuple[float, float]:
+    """The median seconds of a charge after a long past and after a short one, in turns."""
+    with ThreadPoolExecutor(32) as pool:
+        list(pool.map(lambda _: charge(long), range(LONG_PAST)))
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(500):
-        for ledger, found in zip((short, long), times, strict=True):
+        for ledger, found in zip((long, short), times, strict=True):
             start = time.perf_counter()
             charge(ledger)
             found.append(time.perf_counter() - start)
-    first, last = map(statistics.median, times)
-    return {"first_ms": 1e3 * first, "last_ms": 1e3 * last, "ratio": last / first}
+    return statistics.median(times[0]), statistics.median(times[1])
 
 
-def main(folder: str | None) -> None:
-    found: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory(dir=folder) as name:
+def run(rivals: object = None) -> Report:
+    """Throughput with one and eight writers, and what a long past costs."""
+    report = Report("Ledger: seconds a charge, beside the store's own commit on the same disk")
+
+    def add(what: str, rival: str, times: tuple[float, float], limit: float) -> None:
+        report.rows.append(Row(what, times[0], rival, times[1], limit))
+
+    with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         own = Plain(place / "plain.db").rate
         with open_ledger(place / "a.ledger") as ledger, open_ledger(place / "b.ledger") as other:
-            found["1 thread"] = compare(own, lambda: threads_rate(ledger, 1))
-            found["8 threads"] = compare(own, lambda: threads_rate(ledger, WRITERS))
-            found[f"after {LONG_PAST} charges"] = compare_past(other, ledger)
+            add("a charge, 1 thread", OWN, compare(own, lambda: threads_rate(ledger, 1)), 2)
+            add("a charge, 8 threads", OWN, compare(own, lambda: threads_rate(ledger, WRITERS)), 2)
+            add(f"a charge after {LONG_PAST}", "a charge after none", compare_past(other, ledger), 1.5)
         with multiprocessing.get_context("spawn").Pool(WRITERS) as pool:
             shared = [place / "c.ledger"] * WRITERS
             pool.map(process_rate, shared, chunksize=1)  # warm: everything is imported
-            found["8 processes"] = compare(own, lambda: sum(pool.map(process_rate, shared, chunksize=1)))
-    for label, numbers in found.items():
-        print(label.ljust(24), "  ".join(f"{part} {number:.2f}" for part, number in numbers.items()))
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "ledger.json").write_text(json.dumps(found, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+            times = compare(own, lambda: sum(pool.map(process_rate, shared, chunksize=1)))
+            add("a charge, 8 processes", OWN, times, 2)
+    return report

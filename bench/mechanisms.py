@@ -92,7 +92,7 @@ def count_error(rivals: Rivals) -> list[Row]:
         ("diffprivlib Geometric", "diffprivlib_count", {"kind": "Geometric"}),
         ("diffprivlib Laplace", "diffprivlib_count", {"kind": "Laplace"}),
     ):
-        answers = rivals.answers("mechanisms:repeated", case=case, times=size, epsilon=PRICE, **more)
+        answers = rivals.draw("mechanisms:repeated", work=case, times=size, epsilon=PRICE, **more)
         rows.append(
             _error("a count, epsilon 1: mean error", float(mine), rival, float(np.abs(answers).mean()))
         )
@@ -109,8 +109,8 @@ def vector_error(rivals: Rivals, size: int) -> list[Row]:
             ours = dp.Gaussian(epsilon=PRICE, delta=delta, sensitivity=reach, step=1, dimension=size)
         times = max(1, 20_000 // size)
         mine = np.abs(ours.release(np.zeros(size * times, dtype=np.int64))).mean()
-        answers = rivals.answers(
-            "mechanisms:repeated", case="opendp_vector", times=times, epsilon=PRICE, delta=delta, size=size
+        answers = rivals.draw(
+            "mechanisms:repeated", work="opendp_vector", times=times, epsilon=PRICE, delta=delta, size=size
         )
         what = f"{size} counts of one person, epsilon 1, delta {delta:g}: mean error"
         rows.append(_error(what, float(mine), "OpenDP", float(np.abs(answers).mean())))
@@ -129,8 +129,8 @@ def selection_error(rivals: Rivals) -> list[Row]:
         ("diffprivlib PermuteAndFlip", "diffprivlib_selection", {"kind": "PermuteAndFlip"}),
         ("diffprivlib Exponential", "diffprivlib_selection", {"kind": "Exponential"}),
     ):
-        chosen = rivals.answers(
-            "mechanisms:repeated", case=case, times=times, scores=scores, epsilon=PRICE, **more
+        chosen = rivals.draw(
+            "mechanisms:repeated", work=case, times=times, scores=scores, epsilon=PRICE, **more
         )
         theirs = float(np.mean([best - scores[int(i)] for i in chosen]))
         rows.append(_error("best of 100 candidates: mean regret", mine, rival, theirs))
@@ -151,9 +151,9 @@ def quantile_error(rivals: Rivals) -> list[Row]:
         )
         mine = _rank_error([ours.release(values) for _ in range(times)], values, alpha)
         for rival, case in (("OpenDP", "opendp_quantile"), ("diffprivlib", "diffprivlib_quantile")):
-            answers = rivals.answers(
+            answers = rivals.draw(
                 "mechanisms:repeated",
-                case=case,
+                work=case,
                 times=times,
                 values=values,
                 epsilon=PRICE,

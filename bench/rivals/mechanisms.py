@@ -30,10 +30,10 @@ def diffprivlib_selection(scores, epsilon, kind):
     return mechanism.randomise
 
 
-def repeated(case, times, **parameters):
-    """The answers of one of the cases above or below, so many times over."""
-    work = globals()[case](**parameters)
-    return lambda: np.array([work() for _ in range(times)]).tolist()
+def repeated(work, times, **parameters):
+    """The answers of one of the works above or below, so many times over."""
+    ask = globals()[work](**parameters)
+    return np.array([ask() for _ in range(times)]).tolist()
 
 
 def opendp_count(epsilon):

@@ -15,6 +15,8 @@ def test_one_loss_is_repeated_and_the_exact_curve_is_the_losss_own():
     assert drawn["exact"]["x"][-1] == 100
     assert drawn["exact"]["y"][-1] == (100 * loss).epsilon(delta=1e-6)
     assert drawn["basic"]["y"][-1] == pytest.approx(10, rel=1e-5)
+    theorem = dp.compose_advanced(epsilon=0.1, times=100, slack=1e-6)
+    assert drawn["advanced composition"]["y"][-1] == pytest.approx(float(theorem.epsilon))
 
 
 def test_the_exact_curve_is_the_least_everywhere():

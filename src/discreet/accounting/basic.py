@@ -3,7 +3,7 @@
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.accounting.bounds import Notion, epsilon_at_most
+from discreet.accounting.bounds import Notion, epsilon_and_delta_at_most
 from discreet.accounting.rule import Rule, computed
 from discreet.accounting.units import Limit, Total, from_units, units_down, units_up
 from discreet.losses import ApproxDP, PrivacyLoss, PureDP
@@ -33,8 +33,8 @@ class Basic(Rule[PureDP | ApproxDP]):
         return Total(units_up(promise.epsilon), 0, units_up(_delta(promise)))
 
     def cost_of_loss(self, loss: PrivacyLoss) -> Total | None:
-        epsilon = epsilon_at_most(loss)
-        return None if epsilon is None else Total(units_up(epsilon))
+        known = epsilon_and_delta_at_most(loss)
+        return None if known is None else Total(units_up(known[0]), 0, units_up(known[1]))
 
     def remaining(self, total: Total) -> PureDP | ApproxDP:
         return self._notion(

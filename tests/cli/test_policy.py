@@ -1,0 +1,97 @@
+import json
+import tomllib
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.cli import main
+from discreet.errors import InvalidParameter
+from discreet.tables import from_toml
+
+CANARY = "xyzzy-canary-4711"
+
+
+@pytest.fixture
+def csv(tmp_path):
+    path = tmp_path / "accounts.csv"
+    path.write_text(f'person,city,"odd ""name"""\n1,{CANARY},3\n')
+    return path
+
+
+def run(*words):
+    try:
+        main([str(word) for word in words])
+    except SystemExit as stop:
+        return stop.code or 0
+    return 0
+
+
+def test_a_skeleton_names_the_columns_and_nothing_of_the_rows(csv, capsys):
+    assert run("policy", "init", csv) == 0
+    shown = capsys.readouterr().out
+    assert CANARY not in shown
+    assert '# "city" = { type = "text" }' in shown
+    assert tomllib.loads(shown)["tables"]["accounts"]["source"] == "accounts.csv"
+
+
+def test_a_filled_in_skeleton_is_a_policy(csv, capsys):
+    run("policy", "init", csv)
+    text = capsys.readouterr().out.replace('unit = "?"', 'unit = "person"')
+    lines = [line.removeprefix("# ") if line.startswith('# "') else line for line in text.splitlines()]
+    policy = from_toml("\n".join(lines))
+    assert [column.name for column in policy.tables[0].columns] == ["person", "city", 'odd "name"']
+
+
+def test_a_schema_names_types(tmp_path, capsys):
+    table = pa.table({"person": [1], "debt": [1.5], "parts": [[1]], "day": pa.array([0], pa.date32())})
+    pq.write_table(table, tmp_path / "my data.parquet")
+    assert run("policy", "init", tmp_path / "my data.parquet") == 0
+    shown = capsys.readouterr().out
+    assert '# "debt" = { type = "number" }' in shown
+    assert '# "parts": of a type that questions cannot be about' in shown
+    assert list(tomllib.loads(shown)["tables"]) == ["my data"]
+
+
+def test_a_skeleton_overwrites_nothing(csv, tmp_path, capsys):
+    output = tmp_path / "accounts.toml"
+    assert run("policy", "init", csv, "--output", output) == 0
+    assert run("policy", "init", csv, "--output", output) == InvalidParameter.exit_code
+    assert "exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["none.csv", "accounts.xlsx"])
+def test_only_files_with_a_header_or_schema_are_described(name, tmp_path):
+    (tmp_path / "accounts.xlsx").write_text("x")
+    assert run("policy", "init", tmp_path / name) == InvalidParameter.exit_code
+
+
+def test_check_says_what_is_missing_for_which_questions(csv, tmp_path, capsys):
+    policy = tmp_path / "accounts.toml"
+    policy.write_text(
+        '[dataset]\nid = "bank"\nbudget = { rho = 1 }\n[tables.accounts]\nsource = "accounts.csv"\n'
+        'unit = "person"\n[tables.accounts.columns]\ndebt = { type = "number" }\n'
+    )
+    assert run("policy", "check", policy, "--json") == 0
+    shown = capsys.readouterr().out
+    found = {(each["column"], each["missing"]) for each in json.loads(shown)["findings"]}
+    assert CANARY not in shown
+    assert found == {
+        ("", "no population"),
+        ("", "max_groups and max_rows are 1"),
+        ("debt", "no bounds"),
+        ("city", "no keys"),
+        ('odd "name"', "no keys"),
+    }
+    assert run("policy", "check", policy) == 0
+    assert "accounts.debt: no bounds -> SUM" in capsys.readouterr().out
+
+
+def test_check_without_the_data_file_still_checks(tmp_path, capsys):
+    policy = tmp_path / "accounts.toml"
+    policy.write_text(
+        '[dataset]\nid = "bank"\npopulation = 5\nbudget = { rho = 1 }\n'
+        '[tables.accounts]\nsource = "none.csv"\neach_row = true\n'
+    )
+    assert run("policy", "check", policy) == 0
+    assert "the source is not there" in capsys.readouterr().out

@@ -1,0 +1,55 @@
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from discreet.planning import Lattice, Sum
+from discreet.queries import Name
+
+BOUNDS = st.tuples(
+    st.fractions(-(10**9), 10**9, max_denominator=1000),
+    st.fractions(Fraction(1, 100), 10**6, max_denominator=100),
+).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+@settings(deadline=None)
+@given(bounds=BOUNDS)
+def test_the_step_is_the_largest_power_of_two_that_cuts_the_range_finely(bounds):
+    lattice = Lattice.over(bounds, "number")
+    assert math.log2(lattice.step).is_integer()
+    finest = (bounds[1] - bounds[0]) / 2**20
+    assert lattice.step <= max(finest, max(map(abs, bounds)) / 2**52)
+
+
+@settings(deadline=None)
+@given(bounds=BOUNDS, value=st.one_of(st.floats(allow_nan=False), st.floats(-1e6, 1e6)))
+def test_a_value_never_leaves_its_lattice_and_order_is_kept(bounds, value):
+    lattice = Lattice.over(bounds, "number")
+    steps = lattice.place(value)
+    assert lattice.lowest <= steps <= lattice.highest
+    assert lattice.place(math.nextafter(value, math.inf)) >= steps
+    if bounds[0] <= value <= bounds[1]:
+        assert abs(steps * lattice.step - Fraction(value)) <= lattice.step
+
+
+def test_integers_are_their_own_lattice():
+    lattice = Lattice.over((Fraction(-(2**63)), Fraction(2**63 - 1)), "integer")
+    assert (lattice.step, lattice.place(2**62 + 1), lattice.place(None)) == (1, 2**62 + 1, None)
+
+
+def test_squares_of_wide_integers_are_counted_in_coarser_steps():
+    lattice = Lattice.coarse((Fraction(0), Fraction(2**62)), "integer")
+    assert lattice.width <= 2**21
+    assert Lattice.coarse((Fraction(0), Fraction(120)), "integer").step == 1
+
+
+@pytest.mark.parametrize(("power", "centre", "largest"), [(1, 0, 120), (1, 60, 60), (2, 60, 3600)])
+def test_the_most_a_row_moves_is_counted_from_the_centre(power, centre, largest):
+    lattice = Lattice.over((Fraction(0), Fraction(120)), "integer")
+    assert Sum(Name("age"), lattice, power=power, centre=centre).largest == largest
+
+
+def test_odd_widths_are_not_rounded_down():
+    lattice = Lattice.over((Fraction(0), Fraction(121)), "integer")
+    assert Sum(Name("age"), lattice, centre=60).largest == 61

@@ -1,0 +1,65 @@
+import pytest
+
+from discreet.errors import UnsupportedQuery
+from discreet.planning import RowCount, Sum, Tally, UnitCount, plan_exact
+from discreet.queries import read_question
+from queries.bank import BANK
+
+
+def plan(text):
+    return plan_exact(read_question(text, BANK), salt=5)
+
+
+def test_sum_count_and_average_of_a_column_share_their_numbers():
+    (plans,) = plan("SELECT SUM(debt) AS s, COUNT(debt) AS c, AVG(debt) AS a FROM accounts")
+    assert [type(each) for each in plans.plans[0].measures] == [Sum, RowCount]
+    assert [part.measures for part in plans.parts] == [(0,), (1,), (0, 1)]
+
+
+def test_the_average_counts_what_is_averaged_under_the_same_filter():
+    (plans,) = plan("SELECT AVG(debt) FILTER (WHERE active) AS a FROM accounts")
+    total, count = plans.plans[0].measures
+    assert count.argument == total.argument
+    assert count.condition == total.condition is not None
+
+
+def test_the_variance_is_counted_around_the_middle_of_the_range():
+    (plans,) = plan("SELECT VARIANCE(age) AS v FROM accounts")
+    squares, total, count = plans.plans[0].measures
+    assert (squares.power, squares.centre, total.power, total.centre) == (2, 60, 1, 60)
+    assert count == RowCount(None, total.argument)
+
+
+def test_tallies_have_plans_of_their_own():
+    (plans,) = plan("SELECT MEDIAN(debt) AS m, COUNT(*) AS n, MODE(city) AS c FROM accounts")
+    assert [each.tally is None for each in plans.plans] == [True, False, False]
+    assert [part.plan for part in plans.parts] == [1, 0, 2]
+    assert isinstance(plans.plans[2].tally, Tally)
+    assert plans.plans[2].tally.labels == ("Ottawa", "Toronto", "Québec")
+
+
+def test_found_keys_always_count_their_units():
+    (plans,) = plan("SELECT job, MEDIAN(debt) AS m FROM accounts GROUP BY job")
+    assert plans.units is not None
+    assert plans.plans[0].measures[plans.units.measures[0]] == UnitCount()
+    (public,) = plan("SELECT city, COUNT(*) AS n FROM accounts GROUP BY city")
+    assert public.units is None
+
+
+def test_each_grouping_set_is_planned_for_itself():
+    plans = plan("SELECT city, active, COUNT(*) AS n FROM accounts GROUP BY ROLLUP (city, active)")
+    assert [len(each.plans[0].labels) for each in plans] == [6, 3, 1]
+    assert [each.plans[0].max_groups for each in plans] == [3, 3, 1]
+
+
+def test_missing_bounds_are_refused_with_the_place():
+    with pytest.raises(UnsupportedQuery) as caught:
+        plan("SELECT SUM(income) AS s FROM accounts")
+    assert caught.value.fields["reason"] == "no_bounds"
+    assert caught.value.fields["place"] == [7, 17]
+
+
+def test_too_many_groups_are_refused():
+    with pytest.raises(UnsupportedQuery) as caught:
+        plan("SELECT age, children, opened, COUNT(*) AS n FROM accounts GROUP BY age, children, opened")
+    assert caught.value.fields["reason"] == "groups"
