@@ -124,6 +124,7 @@ class Row:
     rival: str = ""
     theirs: float | None = None
     limit: float | None = None  # of the ratio ours/theirs; of our seconds, where there is no rival
+    unit: str = "seconds"
 
     @property
     def ratio(self) -> float:
@@ -159,13 +160,14 @@ class Report:
         lines = [f"# {self.title}", "", f"`{json.dumps(context)}`", ""]
         lines += ["| what | discreet | rival | theirs | ratio | limit |", "|---|--:|---|--:|--:|--:|"]
         for row in self.rows:
-            theirs, ratio, limit = "", "", "" if row.limit is None else show_time(row.limit)
+            show = show_time if row.unit == "seconds" else "{:.4g}".format
+            theirs, ratio, limit = "", "", "" if row.limit is None else show(row.limit)
             if row.theirs is not None:
-                theirs, ratio = show_time(row.theirs), _show_ratio(row.ratio)
+                theirs, ratio = show(row.theirs), _show_ratio(row.ratio)
                 limit = "" if row.limit is None else _show_ratio(row.limit)
             mark = "" if row.kept else " **missed**"
             lines.append(
-                f"| {row.what} | {show_time(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
+                f"| {row.what} | {show(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
             )
         return "\n".join(lines) + "\n"
 
