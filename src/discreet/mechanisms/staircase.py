@@ -34,8 +34,8 @@ class Staircase(Additive):
     `width` r is the inner stair; the default has the least variance. With d = 1 this is discrete Laplace
     noise.
 
-    Privacy: ε-DP, because a shift by at most d steps moves by at most one stair (Geng and Viswanath, IEEE
-    Trans. Inf. Theory 2016, Theorems 7 and 8, on the whole numbers). If one unit changes `dimension` numbers
+    Privacy: ε-DP, because a shift by at most d steps moves by at most one stair (docs/theory/statistics.md;
+    Geng and Viswanath, IEEE Trans. Inf. Theory 2016). If one unit changes `dimension` numbers
     at once, each gets ε/dimension: the stairs do not add up over an l1 ball.
     Accuracy: at ε = 6 its variance is about a quarter of Laplace noise's.
 
