@@ -182,7 +182,7 @@ def quantile(
 ) -> int | float:
     """A value near this quantile, of a lattice: see `Quantile`.
 
-    Privacy: ε-DP; by permute-and-flip among few points, where it errs less, else by the exponential mechanism.
+    Privacy: ε-DP; by permute-and-flip among few points, where it errs less, else exponential.
     """
     given: dict[str, Any] = {
         "epsilon": epsilon,
