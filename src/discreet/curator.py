@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, TypedDict, Unpack, overload
 
 from discreet.answers import Answer, Receipt, restore, store
-from discreet.dry_run import Belief, DryRun, rehearse
+from discreet.dry_run import Belief, DryRun, complete, rehearse
 from discreet.engines import ENGINES
 from discreet.errors import InvalidParameter
 from discreet.ledger import Charge, Ledger, Record, Request, open_ledger
@@ -140,7 +140,7 @@ class Curator:
         No data is touched and nothing is charged. Say what you believe of the data: how many people, how
         many rows each has on average, which part of the values lies beyond the upper bound.
         """
-        (plan,) = self._plans(question, self._known(), **terms)
+        (plan,) = self._plans(question, complete(self._known()), **terms)
         return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
     def watch(

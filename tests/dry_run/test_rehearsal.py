@@ -8,7 +8,7 @@ from discreet import curator as curator_module
 
 DECLARED = {
     "unit": "person",
-    "types": {"person": "integer", "shop": "text"},
+    "types": {"shop": "text"},
     "bounds": {"debt": (0, 100), "age": (18, 100)},
     "keys": {"city": ["Ottawa", "Toronto"]},
 }
@@ -93,10 +93,6 @@ def test_invented_rows_meet_through_foreign_keys_and_public_tables(tmp_path):
     curator = dp.Curator.open(
         {"accounts": tmp_path / "a.parquet", "payments": tmp_path / "p.parquet"},
         unit={"accounts": "person", "payments": ("accounts", {"account": "id"})},
-        types={
-            "accounts": {"person": "text", "id": "integer", "city": "text"},
-            "payments": {"account": "integer"},
-        },
         keys={"accounts": {"city": ["Ottawa", "Toronto"]}},
         public={"cities": (tmp_path / "c.csv", "city")},
         budget={"epsilon": 1},

@@ -5,7 +5,7 @@ shows beside each released value what bounding and noise did to it. It is given 
 there is no data that it could read.
 """
 
-from discreet.dry_run.invention import Belief, invent
+from discreet.dry_run.invention import Belief, complete, invent
 from discreet.dry_run.rehearsal import DryRun, rehearse
 
-__all__ = ["Belief", "DryRun", "invent", "rehearse"]
+__all__ = ["Belief", "DryRun", "complete", "invent", "rehearse"]

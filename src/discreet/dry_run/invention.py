@@ -3,7 +3,7 @@
 import datetime
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -62,6 +62,25 @@ class Belief:
     def alike(self, policy: Policy) -> int:
         """How many people each invented one stands for, so that noise and numbers are in proportion."""
         return max(1, round(Fraction(self.people, self.invented(policy))))
+
+
+def complete(policy: Policy) -> Policy:
+    """The policy with units and foreign keys that it does not describe: without data there is no schema."""
+    needed: dict[str, dict[str, Type]] = {table.name: {} for table in policy.tables}
+    for table in policy.tables:
+        if isinstance(table.unit, UnitColumn):
+            needed[table.name][table.unit.column] = "text"
+        elif isinstance(table.unit, Through):
+            needed[table.name].update({own: "text" for own, _ in table.unit.on})
+            needed[table.unit.table].update({key: "text" for _, key in table.unit.on})
+    tables = zip(policy.tables, policy.with_schema(needed).tables, strict=True)
+    return replace(
+        policy,
+        tables=tuple(
+            replace(old, columns=tuple(old.column(each.name) or each for each in new.columns))
+            for old, new in tables
+        ),
+    )
 
 
 def invent(policy: Policy, belief: Belief) -> dict[str, list[Row]]:
