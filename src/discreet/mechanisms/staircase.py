@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.losses import PrivacyLoss, Relation, check_relation, pure
 from discreet.mechanisms.additive import Additive, show
 from discreet.mechanisms.example import Example
-from discreet.mechanisms.lattice import choose_step
+from discreet.mechanisms.lattice import SMALLEST_PRICE, choose_step
 from discreet.numerics import (
     Arb,
     Real,
@@ -62,7 +62,7 @@ class Staircase(Additive):
     ) -> None:
         price = exact_epsilon(epsilon)
         reach = exact_positive(sensitivity, name="sensitivity")
-        grid = choose_step(step, scale=reach / price, sensitivity=reach)
+        grid = choose_step(step, scale=reach / max(price, SMALLEST_PRICE), sensitivity=reach)
         numbers, known = exact_whole(dimension, name="dimension", least=1), check_relation(relation)
         self._fix(epsilon=price, sensitivity=reach, step=grid, dimension=numbers, relation=known)
         if width is None:

@@ -179,10 +179,15 @@ def quantile(
     step: Real | None = None,
     relation: Relation = "add/remove",
 ) -> int | float:
-    """A value near this quantile, by the exponential mechanism over a lattice: see `Quantile`."""
-    return Quantile(epsilon=epsilon, quantile=quantile, bounds=bounds, step=step, relation=relation).release(
-        values
-    )
+    """A value near this quantile, by permute-and-flip over a lattice: see `Quantile`."""
+    return Quantile(
+        epsilon=epsilon,
+        quantile=quantile,
+        bounds=bounds,
+        step=step,
+        relation=relation,
+        method="permute-and-flip",
+    ).release(values)
 
 
 class _Rows:
