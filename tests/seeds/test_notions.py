@@ -74,7 +74,7 @@ def test_n7_no_function_of_a_private_output_is_less_private():
     generator = np.random.default_rng(7)
 
     def stays_private(post_process):
-        for _ in range(20):
+        for _ in range(8):
             after = dp.losses.channel(post_process(ROWS, generator))
             if any(after.delta(epsilon=e) > loss.delta(epsilon=e) + 1e-12 for e in (0, 0.2, 0.5)):
                 return False

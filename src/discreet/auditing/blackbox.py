@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.auditing.bins import Counts
-from discreet.auditing.bounds import normal_quantile, wilson
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
-from discreet.auditing.evidence import Trial, show
+from discreet.auditing.evidence import Trial, show, strongest
 from discreet.auditing.features import list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
 from discreet.errors import InvalidParameter
+from discreet.numerics import normal_quantile, wilson
 
 PART = 0.15  # of the outputs, twice: to shape events and to cut them; the rest counts them
 MOST_TRAINING = 60_000
@@ -59,7 +59,8 @@ class Attack:
             pairs = self._stage(pairs, stage, self.risk / len(stages))[:kept]
             pace = (time.perf_counter() - started) / (stage * tried)
             ran = stage
-            if any(trial.promise(self.claim) > 0 for trial in self.trials):
+            best = strongest(self.trials, self.claim)
+            if best.promise(self.claim) > 0 and best.judge(self.claim).excess > 0:
                 break
         return ran
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
-from discreet.auditing.bounds import normal_quantile, success_lower, success_upper, wilson
 from discreet.auditing.claim import Claim, Finding
+from discreet.numerics import normal_quantile, success_lower, success_upper, wilson
 
 PRIOR = 10  # imagined outputs on either side
 SHOWN = 120  # characters of a neighbour in a report
