@@ -66,7 +66,20 @@ def test_a_report_follows_from_its_saved_evidence():
         report.verdict,
         report.witness,
     )
-    assert again.confidence == pytest.approx(report.confidence, abs=1e-9)
+    assert again.confidence == report.confidence
+
+
+def test_evidence_that_spends_more_risk_than_it_has_is_refused():
+    saved = json.loads(dp.audit(response, claim=0.5, neighbours=(0, 1), samples=1000).to_json())
+    saved["trials"][0]["risk"] = "1/2"
+    with pytest.raises(dp.InvalidParameter, match="risk"):
+        AuditReport.from_json(json.dumps(saved))
+
+
+def test_exact_evidence_is_checked_by_running_it_again():
+    report = dp.audit(dp.Laplace(epsilon=1, sensitivity=1), claim=0.5)
+    with pytest.raises(dp.InvalidParameter, match="exact"):
+        AuditReport.from_json(report.to_json())
 
 
 def test_a_forged_verdict_is_recomputed_from_the_counts():
@@ -99,6 +112,8 @@ def test_a_target_that_returns_too_few_outputs_is_refused():
     [
         {"neighbours": None},
         {"neighbours": []},
+        {"neighbours": [0, 1]},
+        {"neighbours": [(0, 1), 2]},
         {"confidence": 1},
         {"confidence": 0},
         {"samples": 0},

@@ -126,3 +126,10 @@ def test_refusals_underline_the_place():
         ask("SELECT COUNT(*)\nFROM accounts WHERE dept > 3")
     assert caught.value.message.endswith("\n  FROM accounts WHERE dept > 3\n                      ^^^^")
     assert "Did you mean 'debt'?" in caught.value.message
+
+
+def test_arithmetic_on_written_numbers_is_decimal():
+    folded = ask("SELECT COUNT(*) FILTER (WHERE debt <= 0.06 + 0.01) AS n FROM accounts")
+    plain = ask("SELECT COUNT(*) FILTER (WHERE debt <= 0.07) AS n FROM accounts")
+    assert folded.measures == plain.measures
+    assert 0.06 + 0.01 != 0.07

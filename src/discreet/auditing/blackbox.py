@@ -11,7 +11,7 @@ import numpy as np
 from discreet.auditing.bins import Counts
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
-from discreet.auditing.evidence import Trial, show
+from discreet.auditing.evidence import Trial, show, strongest
 from discreet.auditing.features import list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
@@ -59,7 +59,8 @@ class Attack:
             pairs = self._stage(pairs, stage, self.risk / len(stages))[:kept]
             pace = (time.perf_counter() - started) / (stage * tried)
             ran = stage
-            if any(trial.promise(self.claim) > 0 for trial in self.trials):
+            best = strongest(self.trials, self.claim)
+            if best.promise(self.claim) > 0 and best.judge(self.claim).excess > 0:
                 break
         return ran
 

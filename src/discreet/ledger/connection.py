@@ -101,8 +101,15 @@ def check_file(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file, and its entry in the folder durable."""
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    """Make an empty file, and its entry in the folder durable.
+
+    A file that exists is never opened here: closing it again would drop every lock that SQLite has on it in
+    this process.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return  # another was first
     file = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(file)
