@@ -29,6 +29,11 @@ from discreet.losses import (
     PrivacyLoss as PrivacyLoss,
     PureDP as PureDP,
     RenyiDP as RenyiDP,
+    approx_max_divergence as approx_max_divergence,
+    compose_advanced as compose_advanced,
+    compose_basic as compose_basic,
+    compose_optimal as compose_optimal,
+    max_divergence as max_divergence,
 )
 from discreet.mechanisms import (
     AboveThreshold as AboveThreshold,

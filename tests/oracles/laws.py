@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 mp.prec = 200
 ALARM = 1e-11  # false-alarm probability of one chi-square test; all tests of a run together stay below 1e-9
-LEAST_EXPECTED = 50.0  # the chi-square approximation is good to far beyond ALARM's order at this size
+LEAST_EXPECTED = 100.0  # in each bin, so that its count is nearly normal as far out as ALARM reaches
 MOST_BINS = 40  # of the bulk; each halving of a tail adds one
 
 

@@ -4,7 +4,7 @@ Small enough for the square of the smallest price (2⁻¹²⁰) and for every de
 then a few whole numbers, and adding up is exact.
 """
 
-from decimal import Decimal, localcontext
+import re
 from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
@@ -12,8 +12,9 @@ from typing import NamedTuple
 from discreet.errors import InvalidParameter
 
 DIGITS = 48
-ONE = 10**DIGITS
+ONE: int = 10**DIGITS
 WIDTH = 64  # decimal digits of a stored number: sixteen of them before the point
+_PLAIN = re.compile(rf"(0|[1-9][0-9]{{0,15}})(\.[0-9]{{0,{DIGITS - 1}}}[1-9])?")
 NEVER = -1  # a limit that no total keeps
 
 
@@ -97,10 +98,10 @@ def _bounded(units: int) -> int:
 
 
 def _whole_units(text: str) -> int:
-    units = units_down(Fraction(text))
-    if decimal_text(units) != text:
+    if _PLAIN.fullmatch(text) is None:
         raise ValueError("a stored number must be a plain decimal")
-    return units
+    whole, _, part = text.partition(".")
+    return int(whole) * ONE + int(part.ljust(DIGITS, "0"))
 
 
 def from_units(units: int) -> Fraction:
@@ -114,6 +115,5 @@ def decimal_text(units: int) -> str:
     >>> decimal_text(units_up(Fraction(1, 10))), decimal_text(0), decimal_text(3 * ONE)
     ('0.1', '0', '3')
     """
-    with localcontext() as context:
-        context.prec = WIDTH + 1
-        return f"{(Decimal(units).scaleb(-DIGITS)).normalize():f}"
+    whole, part = divmod(units, ONE)
+    return f"{whole}.{part:0{DIGITS}d}".rstrip("0").rstrip(".")

@@ -93,7 +93,9 @@ def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:
         )
     if isinstance(neighbours, tuple) and len(neighbours) == 2:
         return [neighbours]
-    pairs = [pair for pair in neighbours if isinstance(pair, tuple) and len(pair) == 2]
-    if not pairs:
-        raise InvalidParameter("neighbours must be a pair (D, D') or a list of pairs, got none.")
+    pairs = list(neighbours)
+    if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise InvalidParameter(
+            "neighbours must be a pair (D, D') or a list of such pairs, each a tuple.", parameter="neighbours"
+        )
     return pairs

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from flint import arb
 
-from discreet.auditing.bounds import BITS
+from discreet.auditing.claim import BITS
 from discreet.auditing.exact import Law
 from discreet.numerics import Arb, ball, working_precision
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.auditing import laws
 from discreet.auditing.blackbox import Target
-from discreet.auditing.bounds import BITS
+from discreet.auditing.claim import BITS
 from discreet.auditing.exact import Law
 from discreet.auditing.neighbours import Pair, numbers, vectors
 from discreet.errors import InvalidParameter

@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     "explain": "discreet.cli.explain:explain",
     "demo": "discreet.cli.demo:demo",
     "policy": "discreet.cli.policy:app",
+    "account": "discreet.cli.account:account",
     "audit": "discreet.cli.audit:audit",
     "local": "discreet.cli.local:app",
     "budget": "discreet.cli.budget:budget",

@@ -4,6 +4,10 @@ from discreet.losses.additive import gaussian, laplace
 from discreet.losses.approximate import ApproxDP, approximate
 from discreet.losses.bounded_range import bounded_range
 from discreet.losses.channel import channel, randomized_response
+from discreet.losses.composing import compose_advanced, compose_basic, compose_optimal
+from discreet.losses.distribution import LossDistribution
+from discreet.losses.divergence import approx_max_divergence, max_divergence
+from discreet.losses.expression import read_loss
 from discreet.losses.family import REGISTRY, Family
 from discreet.losses.gdp import GDP
 from discreet.losses.lattice import discrete_gaussian, discrete_laplace
@@ -21,20 +25,27 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Family",
+    "LossDistribution",
     "PrivacyLoss",
     "PureDP",
     "Relation",
     "RenyiDP",
     "Sampled",
+    "approx_max_divergence",
     "approximate",
     "bounded_range",
     "channel",
     "check_relation",
+    "compose_advanced",
+    "compose_basic",
+    "compose_optimal",
     "discrete_gaussian",
     "discrete_laplace",
     "gaussian",
     "laplace",
+    "max_divergence",
     "pure",
     "randomized_response",
+    "read_loss",
     "zcdp",
 ]

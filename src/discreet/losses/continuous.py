@@ -49,6 +49,17 @@ class LaplacePair(Pair):
     def mean(self) -> Arb | None:
         return self.epsilon + (-self.epsilon).expm1()
 
+    def point_masses(self) -> list[tuple[Arb, Arb]]:
+        return [(self.epsilon, arb(1) / 2), (-self.epsilon, (-self.epsilon).exp() / 2)]
+
+    def density(self, loss: Arb) -> Arb:
+        return ((loss - self.epsilon) / 2).exp() / 4 if abs(loss) < self.epsilon else arb(0)
+
+    def tail(self, loss: Arb) -> Arb | None:
+        if loss >= self.epsilon:
+            return arb(0)
+        return arb(1) if loss < -self.epsilon else 1 - ((loss - self.epsilon) / 2).exp() / 2
+
 
 class GaussianPair(Pair):
     """N(0, 1) against N(μ, 1), scaled by the probability that nothing fails: the loss is N(μ²/2, μ²)."""
@@ -75,6 +86,16 @@ class GaussianPair(Pair):
 
     def mean(self) -> Arb | None:
         return self.mu_squared / 2 if self._failure.is_zero() else None
+
+    def density(self, loss: Arb) -> Arb:
+        spread = (-((loss - self.mu_squared / 2) ** 2) / (2 * self.mu_squared)).exp()
+        return self._kept * spread / (2 * arb.pi() * self.mu_squared).sqrt()
+
+    def tail(self, loss: Arb) -> Arb | None:
+        return (
+            self._failure
+            + self._kept * ((loss - self.mu_squared / 2) / (2 * self.mu_squared).sqrt()).erfc() / 2
+        )
 
 
 def gaussian_delta(mu_squared: Arb, epsilon: Arb) -> Arb:

@@ -3,7 +3,7 @@
 import json
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import InvalidParameter
 from discreet.losses import questions
@@ -11,6 +11,9 @@ from discreet.losses.family import Family
 from discreet.losses.relation import Relation, check_relation
 from discreet.losses.term import Term, gather, read_terms, show_terms
 from discreet.numerics import Interval, Real, exact, exact_delta, exact_probability, exact_whole
+
+if TYPE_CHECKING:
+    from discreet.losses.distribution import LossDistribution
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,6 +142,19 @@ class PrivacyLoss:
         if share == 0:
             return PrivacyLoss((), self.relation)
         return PrivacyLoss.of(Sampled(self.terms, share), self.relation)
+
+    def distribution(self, direction: Literal["remove", "add"] = "remove") -> "LossDistribution":
+        """The privacy loss random variable, in one direction of the relation.
+
+        >>> from discreet.losses import laplace
+        >>> laplace(scale=1).distribution().atoms
+        ((1.0, 0.5), (-1.0, 0.18393972058572117))
+        """
+        from discreet.losses.distribution import LossDistribution
+
+        if direction not in ("remove", "add"):
+            raise InvalidParameter(f"direction must be remove or add, got {str(direction)[:60]}.")
+        return LossDistribution(self.terms, 0 if direction == "remove" else 1)
 
     # --- JSON ----------------------------------------------------------------------------------------------
 

@@ -66,6 +66,18 @@ class Pair(ABC):
         h = arb(2) ** -40
         return (-self.log_moment(-h) / h).union(self.log_moment(h) / h)
 
+    def point_masses(self) -> list[tuple[Arb, Arb]]:
+        """(loss, probability) of each atom, where they are listed."""
+        return []
+
+    def density(self, loss: Arb) -> Arb:
+        """The density of L beside its atoms."""
+        return arb(0)
+
+    def tail(self, loss: Arb) -> Arb | None:
+        """Pr[L > loss], where it is closed."""
+        return None
+
     def log_moment(self, theta: Arb) -> Arb:
         """ln E[e^(θL); L < ∞] = θ·D_(1+θ)(P‖Q) for θ > 0."""
         return self.moment(acb(theta)).real.log()
@@ -143,6 +155,13 @@ class Atoms(Pair):
         for loss, mass in self.atoms:
             total += mass * clip_at_zero(-(epsilon - loss).expm1())
         return total
+
+    def point_masses(self) -> list[tuple[Arb, Arb]]:
+        return list(self.atoms)
+
+    def tail(self, loss: Arb) -> Arb | None:
+        above = [mass for value, mass in self.atoms if not value <= loss]
+        return sum(above, self._failure)
 
     def mean(self) -> Arb | None:
         if not self._failure.is_zero():

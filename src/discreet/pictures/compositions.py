@@ -1,6 +1,8 @@
 """What many releases cost together, by every rule: epsilon against their number."""
 
+import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import reduce
 from operator import add
 from typing import Any
@@ -8,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss
-from discreet.numerics import Real, exact_delta
+from discreet.losses import PrivacyLoss, compose_advanced
+from discreet.numerics import Real, exact_delta, round_up
 from discreet.pictures.picture import Picture
 from discreet.pictures.theme import axis, scientific
 from discreet.pictures.traces import line
 
 Losses = Any  # one loss (or mechanism), to be repeated, or a sequence of them: a plan in its order
 POINTS = 24
+LARGEST = 5  # beyond, e^ε makes the theorem of advanced composition say nothing
 
 
 def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Picture:
-    """ε at this δ after the first k releases: by adding up, and exactly.
+    """ε at this δ after the first k releases: by adding up, by advanced composition, and exactly.
 
     One loss is repeated up to `times` times; a sequence is taken as the plan it is. Every ε is rounded up.
     """
@@ -28,6 +31,7 @@ def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Pict
     sizes = np.unique(np.round(np.geomspace(1, len(plan), POINTS)).astype(int)).tolist()
     rules: dict[str, Callable[[Sequence[PrivacyLoss]], float]] = {
         "basic: sums of ε and δ": lambda used: sum(loss.epsilon(delta=failure / len(used)) for loss in used),
+        "advanced composition": lambda used: _advanced(used, failure),
         "exact: composed laws": lambda used: reduce(add, used).epsilon(delta=failure),
     }
     return Picture(
@@ -39,6 +43,25 @@ def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Pict
         ],
         axes={"xaxis": axis("number of releases k"), "yaxis": axis("ε", rangemode="tozero")},
     )
+
+
+def _advanced(used: Sequence[PrivacyLoss], failure: Fraction) -> float:
+    """The theorem for the largest ε among them: all of δ is slack for pure releases, else half of it."""
+    pure = max(loss.epsilon(delta=0) for loss in used)
+    if failure == 0:
+        return math.nan
+    if math.isfinite(pure):
+        each, slack = Fraction(0), failure
+    else:
+        each, slack = failure / (2 * len(used)), failure / 2
+    largest = max(loss.epsilon(delta=each) for loss in used)
+    if not 0 < largest <= LARGEST:
+        return math.nan
+    try:
+        together = compose_advanced(epsilon=largest, delta=each, times=len(used), slack=slack)
+    except InvalidParameter:  # beyond every sensible price
+        return math.nan
+    return round_up(together.epsilon)
 
 
 def _plan(losses: Losses, times: int) -> list[PrivacyLoss]:

@@ -100,10 +100,16 @@ class Plan:
 
     def _expected(self) -> list[str]:
         return [
-            f"Expected error of {name}: at most {error:.6g}, with {float(self.confidence):.0%} confidence."
-            for name, error in self.errors.items()
-            if error is not None
+            f"Expected error of {name}: at most {error:.6g}, with {float(self.confidence):.0%} confidence"
+            f"{self._supposing(measure)}."
+            for name, measure in self._aggregates()
+            if (error := self._error_of(measure)) is not None
         ]
+
+    def _supposing(self, measure: int) -> str:
+        """The error of a ratio is a forecast: it divides by how many values the owner expects."""
+        ratio = self.question.measures[measure].aggregate.function == "average"
+        return f", if there are at least {self.policy.population} values to average" if ratio else ""
 
     def _price(self) -> str:
         share = self.share
