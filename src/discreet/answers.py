@@ -314,6 +314,16 @@ def _as_text(answer: Answer) -> str:
     lines = [list(answer.columns)]
     for row, intervals in zip(answer.rows, answer.intervals, strict=True):
         lines.append([_cell(row[name], intervals[name]) for name in answer.columns])
+    return align(lines)
+
+
+def align(lines: Sequence[Sequence[str]]) -> str:
+    """Cells in plain columns.
+
+    >>> print(align([["city", "n"], ["Ottawa", "5"]]))
+    city    n
+    Ottawa  5
+    """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
