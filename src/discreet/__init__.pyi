@@ -51,6 +51,7 @@ from discreet.mechanisms import (
     Staircase as Staircase,
     TopK as TopK,
 )
+from discreet.mechanisms.additive import DimensionWarning as DimensionWarning
 from discreet.mechanisms.price import DeltaWarning as DeltaWarning
 from discreet.mechanisms.statistics import (
     bounded_sum as bounded_sum,

@@ -1,6 +1,7 @@
 """What every mechanism that adds noise shares: release, error and interval."""
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property, partial
@@ -39,10 +40,21 @@ def show(value: Fraction) -> str:
     return repr(float(value))
 
 
+class DimensionWarning(UserWarning):
+    """Several numbers were rounded, and nobody said how many of them one unit can change at once."""
+
+
+_ASSUMED = (
+    "one unit is taken to change one of these numbers, because dimension was not given. If it can change "
+    "more, declare dimension=: rounding then counts for each of them."
+)
+
+
 class Additive(ABC):
     """Noise on the multiples of a public step, added to whatever is released."""
 
     step: Fraction
+    _assumed: bool = False  # whether `dimension` was left to its default
 
     def _fix(self, **fields: object) -> None:
         """Set the fields of a frozen mechanism, once, when it is made."""
@@ -51,6 +63,8 @@ class Additive(ABC):
 
     def release(self, value: Value) -> Value:
         """The value plus noise: int for int, float for float, lists and arrays in their own shape."""
+        if self._assumed and self._lattice.moves_several(value):
+            warnings.warn(_ASSUMED, DimensionWarning, stacklevel=2)
         return self._release(value, fresh_source())
 
     def _release(self, value: Value, source: Source) -> Value:

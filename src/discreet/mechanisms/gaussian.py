@@ -37,7 +37,7 @@ class Gaussian(Additive):
     noise = step · ⌊Y/step + 1/2⌋,  Y ~ N(0, sigma²)
 
     `sensitivity` is the most that one unit changes the released numbers, in Euclidean distance; `dimension`
-    how many of them it can change at once, which matters only where rounding moves numbers (any step but 1).
+    how many of them it can change at once (1 unless given), which matters only where rounding moves numbers.
 
     Privacy: Gaussian DP with mu = s/sigma in any dimension, because rounding the noisy value to the lattice
     is post-processing (Dong, Roth and Su 2022); s counts the sensitivity after the values were rounded
@@ -64,11 +64,11 @@ class Gaussian(Additive):
         sensitivity: Real,
         step: Real | None = None,
         calibration: Calibration = "analytic",
-        dimension: Real = 1,
+        dimension: Real | None = None,
         relation: str = "add/remove",
     ) -> None:
         reach = exact_positive(sensitivity, name="sensitivity")
-        numbers = exact_whole(dimension, name="dimension", least=1)
+        numbers = 1 if dimension is None else exact_whole(dimension, name="dimension", least=1)
         if sigma is not None and epsilon is None and delta is None:
             fixed = exact_positive(sigma, name="sigma")
             grid = choose_step(step, scale=fixed, sensitivity=reach)
@@ -83,6 +83,7 @@ class Gaussian(Additive):
             )
         known = check_relation(relation)
         self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
+        self._fix(_assumed=dimension is None)
 
     @cached_property
     def loss(self) -> PrivacyLoss:

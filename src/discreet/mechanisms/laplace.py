@@ -32,7 +32,7 @@ class Laplace(Additive):
     Pr[noise = k · step] = (1-q)/(1+q) · q^|k|,  q = exp(-step/scale)
 
     `sensitivity` is the most that one unit changes the released numbers, added up; `dimension` how many of
-    them it can change at once, which matters only where rounding moves numbers (any step but 1).
+    them it can change at once (1 unless given), which matters only where rounding moves numbers.
 
     Privacy: epsilon = s · step/scale with s = ⌈sensitivity/step⌉ + dimension - 1 steps after rounding, and
     the exact curve of that law (Ghosh, Roughgarden and Sundararajan 2009; docs/theory/lattice.md).
@@ -55,11 +55,11 @@ class Laplace(Additive):
         scale: Real | None = None,
         sensitivity: Real,
         step: Real | None = None,
-        dimension: Real = 1,
+        dimension: Real | None = None,
         relation: str = "add/remove",
     ) -> None:
         reach = exact_positive(sensitivity, name="sensitivity")
-        numbers = exact_whole(dimension, name="dimension", least=1)
+        numbers = 1 if dimension is None else exact_whole(dimension, name="dimension", least=1)
         if scale is not None and epsilon is None:
             fixed = exact_positive(scale, name="scale")
             grid = choose_step(step, scale=fixed, sensitivity=reach)
@@ -71,6 +71,7 @@ class Laplace(Additive):
             raise InvalidParameter("Laplace must have exactly one of epsilon and scale.", parameter="epsilon")
         known = check_relation(relation)
         self._fix(scale=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
+        self._fix(_assumed=dimension is None)
 
     @cached_property
     def loss(self) -> PrivacyLoss:

@@ -55,6 +55,13 @@ class Lattice:
         """Whether rounding can move a value. On step 1 floats are refused and whole numbers stay."""
         return self.step != 1
 
+    def moves_several(self, value: Any) -> bool:
+        """Whether rounding can move more than one of the numbers in a list or array."""
+        if not self.moves or not isinstance(value, list | np.ndarray):
+            return False
+        numbers = np.asarray(value)
+        return numbers.size > 1 and (self.step > 1 or numbers.dtype.kind not in "iu")
+
     def add(self, value: Any, draw: Draw) -> Any:
         """The value on the lattice plus noise in steps, in the value's own type and shape."""
         if isinstance(value, np.ndarray):
