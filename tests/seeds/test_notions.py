@@ -75,7 +75,7 @@ def test_n7_no_function_of_a_private_output_is_less_private():
     loss = dp.losses.channel(ROWS)
 
     def stays_private(first, second):
-        """Whether the channel is no worse after its rows went through these tables (one for each data set)."""
+        """Whether the channel is no worse after its rows went through these tables, one each."""
         after = [
             [sum(p * table[i][j] for i, p in enumerate(row)) for j in range(3)]
             for row, table in zip(ROWS, (first, second), strict=True)
