@@ -45,7 +45,7 @@ class DiscreteGaussian(Additive):
     Privacy: s²/2σ²-zCDP in any dimension, and the exact curve in one (Canonne, Kamath and Steinke, NeurIPS
     2020, Theorems 4 and 7); s counts the sensitivity after rounding. Never Gaussian DP: its tails are not
     Gaussian.
-    Accuracy: Var ≤ σ² (same, Corollary 9); Pr[|noise| > a] ≤ Pr[|N(0, σ²)| ≥ a] (same, Proposition 25).
+    Accuracy: Var ≤ σ² (same); Pr[|noise| > a] ≤ Pr[|N(0, σ²)| ≥ a] (same).
 
     >>> DiscreteGaussian(sigma=10, sensitivity=1).loss.rho
     0.005

@@ -44,7 +44,7 @@ class Quantile:
     a point in it: the law over all points, at the price of a sort. Values outside the bounds lie below or
     above all points.
 
-    Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011, Algorithm 2). The
+    Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011). The
     method "permute-and-flip" errs less, and is charged as any ε-DP mechanism.
     Accuracy: `rank_error`.
 

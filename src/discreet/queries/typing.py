@@ -178,7 +178,11 @@ def _fold(node: Call) -> Expression:
         "multiply": operator.mul,
         "divide": operator.truediv,
     }
-    values = [each.value for each in node.arguments if isinstance(each, Literal) and each.value is not None]
+    values = [
+        each.value
+        for each in node.arguments
+        if isinstance(each, Literal) and isinstance(each.value, int | float) and each.value is not True
+    ]
     if node.function not in rules or len(values) < 2 or node.type not in NUMERIC:
         return node
     left, right = (Fraction(repr(value)) for value in values)
