@@ -133,3 +133,9 @@ def test_arithmetic_on_written_numbers_is_decimal():
     plain = ask("SELECT COUNT(*) FILTER (WHERE debt <= 0.07) AS n FROM accounts")
     assert folded.measures == plain.measures
     assert 0.06 + 0.01 != 0.07
+
+
+def test_only_numbers_are_folded():
+    ask("SELECT COUNT(*) FILTER (WHERE DATE '2020-03-01' - DATE '2020-02-01' > 3) AS n FROM accounts")
+    ask("SELECT COUNT(*) FILTER (WHERE 1 / 0 > 3) AS n FROM accounts")
+    ask("SELECT COUNT(*) FILTER (WHERE 9223372036854775807 + 1 > 3) AS n FROM accounts")

@@ -77,7 +77,10 @@ def read_target(target: Any, neighbours: Iterable[Any] | None) -> Adapted:
             )
         return Adapted(target, read_pairs(neighbours))
     adapted = adapt(target)
-    return adapted if neighbours is None else replace(adapted, pairs=read_pairs(neighbours), enumerated=())
+    if neighbours is None:
+        return adapted
+    pairs = read_pairs(neighbours)
+    return replace(adapted, pairs=pairs, enumerated=tuple(pairs) if adapted.everywhere else ())
 
 
 def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:

@@ -13,7 +13,7 @@ from discreet.numerics import ball, exact, exact_delta, round_down, round_up, wo
 SMALL = (0, 1, 100, 10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 2 * 10**7)  # parts per billion
 DELTAS = (*(Fraction(n, 10**9) for n in SMALL), *(Fraction(n, 20) for n in range(1, 20)))
 TRIFLE = 0.05
-NOTHING = 1e-9
+NOTHING = 1e-6  # an ε below which further points claim nothing new
 BITS = 160
 
 

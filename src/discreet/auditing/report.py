@@ -1,6 +1,7 @@
 """The report of an audit: the verdict, its witness, its power, and the evidence it follows from."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeAlias
@@ -66,7 +67,7 @@ class AuditReport:
             {
                 "version": VERSION,
                 "verdict": self.verdict,
-                "lower_bound": self.lower_bound,
+                "lower_bound": self.lower_bound if math.isfinite(self.lower_bound) else "infinity",
                 "delta": self.delta,
                 "claimed": self.claimed,
                 "claim": self.claim.to_json(),

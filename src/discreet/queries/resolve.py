@@ -29,11 +29,9 @@ from discreet.queries.typing import (
     Scope,
     as_condition,
     assign_types,
-    finish_case,
     fit_integer,
+    rebuild,
     type_aggregate,
-    type_call,
-    unify,
 )
 from discreet.tables import Policy
 
@@ -182,7 +180,7 @@ class Release:
         if isinstance(node, Name):
             self.scope.field(node)
             refuse("not_grouped", f"Column {node.name!r} is neither in GROUP BY nor in an aggregate.", node)
-        return self._inside(node)
+        return rebuild(node, self.lower)
 
     def _alias(self, node: Name) -> Expression | None:
         found = self.aliases.get(node.name.lower())
@@ -196,14 +194,6 @@ class Release:
         except UnsupportedQuery:
             return None
         return Slot(self.keys.index(typed), type=typed.type, place=node.place) if typed in self.keys else None
-
-    def _inside(self, node: Expression) -> Expression:
-        if isinstance(node, Call):
-            return type_call(replace(node, arguments=tuple(map(self.lower, node.arguments))))
-        assert isinstance(node, Case)
-        conditions = [as_condition(self.lower(test)) for test, _ in node.branches]
-        values = [*(self.lower(value) for _, value in node.branches), self.lower(node.otherwise)]
-        return finish_case(node, conditions, unify(values, node))
 
     def _slot(self, node: Aggregate) -> Slot:
         if node not in self.aggregates:

@@ -3,7 +3,7 @@
 import datetime
 import difflib
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -113,6 +113,16 @@ def finish_case(node: Case, conditions: Sequence[Expression], values: Sequence[E
     return replace(node, branches=branches, otherwise=values[-1], type=values[0].type)
 
 
+def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expression:
+    """A call or CASE with its parts lowered (to slots, say) and its types found anew."""
+    if isinstance(node, Call):
+        return type_call(replace(node, arguments=tuple(map(lower, node.arguments))))
+    assert isinstance(node, Case)
+    conditions = [as_condition(lower(test)) for test, _ in node.branches]
+    values = [*(lower(value) for _, value in node.branches), lower(node.otherwise)]
+    return finish_case(node, conditions, unify(values, node))
+
+
 def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
     """Values of one type; whole numbers become numbers beside numbers, dates timestamps beside timestamps."""
     kinds = {each.type for each in values if each.type is not None}
@@ -178,7 +188,11 @@ def _fold(node: Call) -> Expression:
         "multiply": operator.mul,
         "divide": operator.truediv,
     }
-    values = [each.value for each in node.arguments if isinstance(each, Literal) and each.value is not None]
+    values = [
+        each.value
+        for each in node.arguments
+        if isinstance(each, Literal) and isinstance(each.value, int | float) and each.value is not True
+    ]
     if node.function not in rules or len(values) < 2 or node.type not in NUMERIC:
         return node
     left, right = (Fraction(repr(value)) for value in values)
