@@ -22,7 +22,15 @@ from discreet.queries.nodes import (
 )
 from discreet.queries.question import Key, Measure, Question, Term
 from discreet.queries.refusal import refuse, underline
-from discreet.queries.relations import Field, Project, Relation, Stacked, has_each_row, is_public
+from discreet.queries.relations import (
+    Field,
+    Project,
+    Relation,
+    Stacked,
+    has_each_row,
+    is_public,
+    unit_scan,
+)
 from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
 from discreet.queries.typing import (
@@ -135,11 +143,19 @@ def _stack(query: Union, alias: str, policy: Policy) -> Stacked:
             refuse("set_operation", "UNION ALL takes tables whose unit is a column.", each)
         members.append(member)
     first = members[0]
+    if len({_unit_type(member) for member in members}) > 1:
+        refuse("set_operation", "UNION ALL takes tables whose units are of one type.", query)
     for member in members[1:]:
         if [each.type for each in member.fields] != [each.type for each in first.fields]:
             refuse("type", "The members of UNION ALL must have the same number and types of columns.", query)
     columns = zip(*(member.fields for member in members), strict=True)
     return Stacked(tuple(members), alias, tuple(_merge(column) for column in columns))
+
+
+def _unit_type(relation: Relation) -> str | None:
+    scan = unit_scan(relation)
+    found = None if scan.unit is None else Scope(scan.fields).find(Name(scan.unit))
+    return None if found is None else found.type
 
 
 def _merge(fields: tuple[Field, ...]) -> Field:
