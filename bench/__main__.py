@@ -10,6 +10,7 @@ BENCHES = (
     "ledger",
     "mechanisms",
     "noise",
+    "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report
 
 

@@ -4,8 +4,8 @@ The customer is the unit; orders and line items are reached through their foreig
 are public. Both sides hold the tables in memory and answer the same text, so the ratio is what bounding every
 customer's part, the noise and the ledger cost.
 
-    python bench/tpch.py          scale factor 0.1
-    python bench/tpch.py 1        scale factor 1
+    python -m bench tpch          scale factor 0.1, into bench/results
+    python -m bench.tpch 1        another one, printed
 """
 
 import subprocess

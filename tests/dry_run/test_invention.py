@@ -4,7 +4,8 @@ import datetime
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.dry_run import Belief, invent, rehearse
+from discreet.dry_run import Belief, complete, invent, rehearse
+from discreet.tables import from_arguments
 from planning.frozen import plan_of
 from queries.bank import BANK
 
@@ -42,6 +43,19 @@ def test_the_keys_of_a_public_table_are_unique_and_are_found():
     dry = rehearse(plan_of(sql, epsilon=1), BELIEF)
     people = [row["every_row"] for row in dry.rows]
     assert max(people) <= 40 <= sum(people)
+
+
+def test_units_and_foreign_keys_that_nobody_described_are_added():
+    bare = from_arguments(
+        sources={"a": None, "b": None},
+        unit={"a": "person", "b": ("a", {"account": "id"})},
+        bounds={"a": {"person": (0, 9)}},
+        id="x",
+        budget={"epsilon": 1},
+        types={"a": {"person": "integer"}},
+    )
+    tables = {table.name: [each.name for each in table.columns] for table in complete(bare).tables}
+    assert tables == {"a": ["person", "id"], "b": ["account"]}
 
 
 def test_many_people_are_a_few_that_stand_for_several():

@@ -92,7 +92,7 @@ def test_every_kind_of_question_is_rehearsed(tmp_path, text):
 def test_invented_rows_meet_through_foreign_keys_and_public_tables(tmp_path):
     curator = dp.Curator.open(
         {"accounts": tmp_path / "a.parquet", "payments": tmp_path / "p.parquet"},
-        unit={"accounts": "person", "payments": ("accounts", {"account": "id"})},
+        unit={"accounts": "person", "payments": ("Accounts", {"account": "id"})},  # in any case
         keys={"accounts": {"city": ["Ottawa", "Toronto"]}},
         public={"cities": (tmp_path / "c.csv", "city")},
         budget={"epsilon": 1},

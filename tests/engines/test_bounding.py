@@ -241,5 +241,15 @@ def test_the_sensitivity_check_would_notice_a_missing_limit():
         assert_bounded(plan, one, other)
 
 
+@pytest.mark.parametrize(
+    "name", ["O'Brien", "a\\'b", 'x"y', "line\nbreak", "'; DROP TABLE t0; --", "%_", "é🦆"]
+)
+def test_a_text_in_a_question_is_only_ever_compared(name):
+    rows = {"accounts": [account(1, job=name), account(2, job="other")]}
+    quoted = name.replace("'", "''")
+    _, found = exact(f"SELECT COUNT(*) AS n FROM accounts WHERE job = '{quoted}'", rows)
+    assert found.totals == ((1,),)
+
+
 def test_columns_are_named_by_discreet_alone():
     assert column('x"; DROP TABLE t').sql(dialect="duckdb") == '"x""; DROP TABLE t"'

@@ -66,21 +66,16 @@ class Belief:
 
 def complete(policy: Policy) -> Policy:
     """The policy with units and foreign keys that it does not describe: without data there is no schema."""
-    needed: dict[str, dict[str, Type]] = {table.name: {} for table in policy.tables}
+    tables = []
     for table in policy.tables:
+        needed = dict.fromkeys(sorted(_keys(table, policy)))
         if isinstance(table.unit, UnitColumn):
-            needed[table.name][table.unit.column] = "text"
+            needed[table.unit.column] = None
         elif isinstance(table.unit, Through):
-            needed[table.name].update({own: "text" for own, _ in table.unit.on})
-            needed[table.unit.table].update({key: "text" for _, key in table.unit.on})
-    tables = zip(policy.tables, policy.with_schema(needed).tables, strict=True)
-    return replace(
-        policy,
-        tables=tuple(
-            replace(old, columns=tuple(old.column(each.name) or each for each in new.columns))
-            for old, new in tables
-        ),
-    )
+            needed.update(dict.fromkeys(own for own, _ in table.unit.on))
+        missing = tuple(Column(name=name) for name in needed if table.column(name) is None)
+        tables.append(replace(table, columns=(*table.columns, *missing)))
+    return replace(policy, tables=tuple(tables))
 
 
 def invent(policy: Policy, belief: Belief) -> dict[str, list[Row]]:
@@ -120,9 +115,11 @@ def _owners(table: Table, policy: Policy, belief: Belief, people: int, source: S
 
 def _keys(table: Table, policy: Policy) -> set[str]:
     """The columns that other tables lead to."""
-    units = [each.unit for each in policy.tables]
     return {
-        key for unit in units if isinstance(unit, Through) and unit.table == table.name for _, key in unit.on
+        key
+        for each in policy.tables
+        if isinstance(each.unit, Through) and policy.path_to_unit(each)[1] == table
+        for _, key in each.unit.on
     }
 
 
@@ -138,8 +135,8 @@ def _link(
         for person, row in zip(mine, rows, strict=True):
             row[table.unit.column] = _identity(table.column(table.unit.column), person)
     elif isinstance(table.unit, Through):
-        parents = defaultdict(list)
-        for person, parent in zip(owners[table.unit.table], tables[table.unit.table], strict=True):
+        parents, above = defaultdict(list), policy.path_to_unit(table)[1].name
+        for person, parent in zip(owners[above], tables[above], strict=True):
             parents[person].append(parent)
         for turn, (person, row) in enumerate(zip(mine, rows, strict=True)):
             parent = parents[person][turn % len(parents[person])]

@@ -133,10 +133,7 @@ class RandomizedResponse:
     def _release(self, value: Any, source: Source) -> Any:
         if isinstance(value, np.ndarray):
             answers = self._answer(self._read(value), source)
-            if self._are_bits:
-                return answers.astype(value.dtype).reshape(value.shape)
-            named = [self.values[answer] for answer in answers.tolist()]
-            return np.array(named, dtype=value.dtype).reshape(value.shape)
+            return self._table(value.dtype)[answers].reshape(value.shape)
         people = list(value) if isinstance(value, list | tuple) else [value]
         answers = self._answer(self._read(people), source)
         named = [_like(given, self.values[i]) for given, i in zip(people, answers.tolist(), strict=True)]
@@ -148,6 +145,16 @@ class RandomizedResponse:
         if len(self.values) > 2:
             lies *= 1 + uniform_below(source, len(self.values) - 1, codes.size)
         return (codes + lies) % len(self.values)
+
+    def _table(self, kind: Any) -> NDArray[Any]:
+        """The values as an array of this type, or of one that holds them all: none may be cut short."""
+        mixed = len({type(value) for value in self.values}) > 1
+        table = np.array(self.values, dtype=object if mixed else None)
+        try:
+            alike = table.astype(kind)
+        except (ValueError, TypeError, OverflowError):
+            return table
+        return alike if (alike == table).all() else table
 
     def _lies(self, source: Source, size: int) -> NDArray[np.int64]:
         if isinstance(self.truth, Fraction):

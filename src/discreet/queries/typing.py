@@ -3,7 +3,7 @@
 import datetime
 import difflib
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -111,6 +111,16 @@ def finish_case(node: Case, conditions: Sequence[Expression], values: Sequence[E
     """A CASE of typed parts, the last value being ELSE's."""
     branches = tuple(zip(conditions, values[:-1], strict=True))
     return replace(node, branches=branches, otherwise=values[-1], type=values[0].type)
+
+
+def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expression:
+    """A call or CASE with its parts lowered (to slots, say) and its types found anew."""
+    if isinstance(node, Call):
+        return type_call(replace(node, arguments=tuple(map(lower, node.arguments))))
+    assert isinstance(node, Case)
+    conditions = [as_condition(lower(test)) for test, _ in node.branches]
+    values = [*(lower(value) for _, value in node.branches), lower(node.otherwise)]
+    return finish_case(node, conditions, unify(values, node))
 
 
 def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
