@@ -36,7 +36,7 @@ def main() -> None:
 
     # One bidder more raises the revenue at any price by at most that price, and never lowers it.
     mechanism = dp.Exponential(epsilon=1, sensitivity=HIGHEST, scores="monotone")
-    noise = dp.Laplace(epsilon=1, sensitivity=HIGHEST, step=Fraction(1, 128))  # it can jump that far
+    noise = dp.Laplace(dimension=1, epsilon=1, sensitivity=HIGHEST, step=Fraction(1, 128))  # it can jump that far
     traces = []
     for index, (crowd, name) in enumerate([(1, "4 bidders"), (100, "400 bidders")]):
         bids = BIDS * crowd

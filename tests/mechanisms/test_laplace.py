@@ -29,6 +29,15 @@ def test_floats_keep_their_type_and_shape(value):
     assert np.shape(released) == np.shape(value)
 
 
+def test_several_floats_without_a_declared_dimension_are_warned_about(recwarn):
+    dp.Laplace(scale=10, sensitivity=0.5).release(1.5)
+    dp.Laplace(scale=10, sensitivity=0.5, dimension=2).release([0.5, 2.5])
+    dp.Laplace(scale=10, sensitivity=1).release([1, 2])
+    assert not recwarn
+    with pytest.warns(dp.DimensionWarning):
+        dp.Laplace(scale=10, sensitivity=0.5).release([0.5, 2.5])
+
+
 def test_a_released_float_is_a_multiple_of_the_step():
     m = dp.Laplace(scale=10, sensitivity=0.5)
     for value in m.release(np.linspace(-3, 3, 1000)):
