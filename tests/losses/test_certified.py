@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from flint import arb
-from mpmath import mpf
+from mpmath import mp, mpf
 
 from discreet.losses import (
     discrete_laplace,
@@ -45,6 +45,7 @@ def test_the_references_are_complete():
     assert {row["count"] for row in REFERENCES} == {1, 10, 100, 10000}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("count", [3, 10])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6])
 def test_a_sampled_gaussian_agrees_with_a_rounded_grid_in_both_directions(count, delta):
@@ -61,6 +62,7 @@ def test_a_sampled_gaussian_agrees_with_a_rounded_grid_in_both_directions(count,
     assert all(brackets[d, interval.upper][0] <= delta for d in ("remove", "add"))
 
 
+@pytest.mark.soak
 def test_two_sampled_gaussians_are_an_integral_over_one():
     import mpmath
 
@@ -83,7 +85,8 @@ def test_two_sampled_gaussians_are_an_integral_over_one():
     assert interval.width < 1e-3 * float(truth)
 
 
-def test_delta_intervals_hold_the_exact_curves():
+def test_delta_intervals_hold_the_exact_curves(monkeypatch):
+    monkeypatch.setattr(mp, "dps", 60)
     for epsilon in (0.0, 0.3, 1.0, 4.0):
         for loss, truth in (
             (10 * laplace(scale=10), loss_curves.laplace(10, mpf(1) / 10, epsilon)),
@@ -121,6 +124,7 @@ MIXES = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("text", MIXES)
 def test_ends_are_proved_again_another_way(text):
     for delta in (1e-4, 1e-9):

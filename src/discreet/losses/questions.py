@@ -132,6 +132,11 @@ def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, A
     single = _one_use(terms, direction)
     if single is not None:
         return single(epsilon)
+    top = _largest(terms, direction)
+    if top is not None and _as_ball(top) <= epsilon:  # nothing but outright failure is left
+        failure = _as_ball(_failure(terms, direction))
+        exact = all(term.family.exact for term in terms)
+        return failure if exact else arb(0), failure
     upper = _moment_delta(terms, direction, epsilon)
     exact = all(term.family.exact for term in terms)
     dominating = _parts(terms, direction, "dominating")
