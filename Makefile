@@ -37,7 +37,7 @@ system: ## install the Debian packages that tests and pictures need
 demo: setup ## ask a private question of a bundled table
 	@$(BIN)/discreet demo
 
-test: setup lint types layers ## lint, types, layers, doc snippets, tests
+test: setup system lint types layers ## lint, types, layers, doc snippets, tests
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not soak"
 
@@ -54,8 +54,12 @@ layers: setup
 	@echo "== layers"
 	@$(BIN)/lint-imports --no-cache > .venv/layers.log || { cat .venv/layers.log; exit 1; }
 
-soak: setup ## the full counts: kills, races, generated cases, long audits (an hour or so)
-	@$(BIN)/python -m pytest -n $(JOBS) -m soak --durations=0 | tee bench/results/soak.txt
+docs: setup system ## draw the pictures of docs/ anew
+	@$(BIN)/python scripts/make-pictures
+
+soak: setup system ## the full counts: kills, races, generated cases, long audits (an hour or so)
+	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \
+	status=$$?; tail -n 40 bench/results/soak.txt; exit $$status
 
 bench: setup ## compare with the rivals, as ratios in one run (makes .venv-bench)
 	@$(BIN)/python -m bench

@@ -5,7 +5,13 @@ import sys
 
 from bench.harness import RESULTS, Rivals
 
-BENCHES = ("ledger", "noise")  # one file bench/<name>.py each, with a function run(rivals) -> Report
+BENCHES = (
+    "audit",
+    "ledger",
+    "mechanisms",
+    "noise",
+    "tpch",
+)  # one file bench/<name>.py each, with a function run(rivals) -> Report
 
 
 def main() -> int:

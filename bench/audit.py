@@ -1,155 +1,168 @@
-"""Audits of rivals as published, and StatDP's own examples.
+"""Audits: published mechanisms that do not keep their claims, and the examples of StatDP against StatDP.
 
-    python bench/audit.py                      rivals in their own environment, made on first use
-    python bench/audit.py --statdp FOLDER      also StatDP itself, from a checkout (it is on no package index)
-
-Writes bench/results/audit.json and prints a table.
+StatDP is on no package index. To compare with it, set STATDP to a checkout and STATDP_PYTHON to an
+interpreter with its requirements (numpy, numba, tqdm, coloredlogs, sympy).
 """
 
-import argparse
 import functools
-import io
 import json
+import os
 import subprocess
 import sys
 import time
-import venv
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
-from statdp_examples import EXAMPLES
 
 import discreet as dp
+from bench.harness import RESULTS, Rivals, show_time
+from bench.statdp_examples import EXAMPLES
 from discreet.auditing.neighbours import vectors
 
-HERE = Path(__file__).parent
-ENVIRONMENT = HERE.parent / ".venv-audited"
-PINS = [
-    "diffprivlib==0.6.6",
-    "scikit-learn<1.6",  # with later ones diffprivlib 0.6.6 cannot be imported
-    "pure-ldp==1.2.0",
-    "statsmodels",  # imported by pure-ldp, not declared
-    "xxhash<3.5",  # later ones refuse the text that pure-ldp hashes
-    "opendp==0.16.0",
-]
-STATDP_NEEDS = ["numba", "tqdm", "coloredlogs", "sympy"]
 CLAIMED = 0.7  # the privacy level at which StatDP's examples are judged
+OUTPUTS = 50_000
 
 
-def rivals_python():
-    """The interpreter of the rivals' environment; the environment is made if it is not there."""
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PINS, *STATDP_NEEDS], check=True)
-    return python
+@dataclass
+class Audit:
+    """One audit: what was found, whether that is what it should find, and StatDP's time for the same."""
+
+    what: str
+    verdict: str
+    expected: str
+    lower_bound: float
+    claimed: float
+    delta: float
+    samples: int
+    seconds: float
+    witness: str
+    processor: float | None = None  # seconds of processor that we took
+    statdp: float | None = None  # and that StatDP took
+
+    @property
+    def kept(self) -> bool:
+        return self.verdict == self.expected
 
 
-class Rival:
-    """A process in the rivals' environment that draws outputs on request."""
+@dataclass
+class Audits:
+    """A table of audits."""
 
-    def __init__(self):
-        command = [rivals_python(), HERE / "audit_rivals.py"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    rows: list[Audit] = field(default_factory=list)
 
-    def draw(self, target, data, n):
-        """n outputs of a published mechanism."""
-        request = json.dumps({"target": target, "data": data, "n": n}) + "\n"
-        self.process.stdin.write(request.encode())
-        self.process.stdin.flush()
-        size = int(self.process.stdout.readline())
-        return np.load(io.BytesIO(self.process.stdout.read(size)))
+    @property
+    def missed(self) -> list[Audit]:
+        return [row for row in self.rows if not row.kept]
 
-    def target(self, name):
-        """The mechanism as f(data, n)."""
-        return functools.partial(self.draw, name)
+    @property
+    def times_faster(self) -> float | None:
+        """StatDP's processor time over ours, all examples together."""
+        compared = [row for row in self.rows if row.statdp is not None]
+        ours = sum(row.processor or 0.0 for row in compared)
+        return sum(row.statdp or 0.0 for row in compared) / ours if compared else None
+
+    def write(self, path: Path, context: dict[str, object]) -> str:
+        """Write <path>.md and <path>.json; the table is returned."""
+        RESULTS.mkdir(exist_ok=True)
+        rows = [asdict(row) | {"kept": row.kept} for row in self.rows]
+        text = json.dumps({"context": context, "times_faster": self.times_faster, "rows": rows}, indent=1)
+        path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+        table = self.table(context)
+        path.with_suffix(".md").write_text(table, encoding="utf-8")
+        return table
+
+    def table(self, context: dict[str, object]) -> str:
+        lines = ["# Audits of published mechanisms", "", f"`{json.dumps(context)}`", ""]
+        lines += ["| target | verdict | ε proved | claimed | outputs | time | processor | StatDP's |"]
+        lines += ["|---|---|--:|---|--:|--:|--:|--:|"]
+        for row in self.rows:
+            claim = f"{row.claimed:.3g}" + (f" at δ = {row.delta:.3g}" if row.delta else "")
+            ours = "" if row.processor is None else show_time(row.processor)
+            theirs = "" if row.statdp is None else show_time(row.statdp)
+            mark = "" if row.kept else " **missed**"
+            lines.append(
+                f"| {row.what} | {row.verdict}{mark} | {row.lower_bound:.3f} | {claim} | {row.samples} "
+                f"| {show_time(row.seconds)} | {ours} | {theirs} |"
+            )
+        if self.times_faster is not None:
+            lines += ["", f"All examples together: {self.times_faster:.0f} times as fast as StatDP."]
+        return "\n".join(lines) + "\n"
 
 
-def audit_rivals():
-    """What the auditor finds in three published libraries."""
-    rival = Rival()
-    epsilon, delta = rival.draw("opendp_threshold_claim", 0, 0).tolist()
+def run(rivals: Rivals) -> Audits:
+    return Audits([*published(rivals), *examples()])
+
+
+def published(rivals: Rivals) -> list[Audit]:
+    """Three published mechanisms; all three must be refuted."""
+    epsilon, delta = rivals.draw("audit:opendp_threshold_claim", data=0, n=0)
     cases = [
-        ("diffprivlib 0.6.6, Laplace", "diffprivlib_laplace", 1, (0.0, 1.0)),
-        ("pure-LDP 1.2.0, RAPPOR client", "pure_ldp_rappor", 1, (0, 1)),
-        ("OpenDP 0.16.0, laplace_threshold", "opendp_threshold", dp.ApproxDP(epsilon, delta), (0, 1)),
+        ("diffprivlib, Laplace", "diffprivlib_laplace", 1, (0.0, 1.0)),
+        ("pure-LDP, RAPPOR client", "pure_ldp_rappor", 1, (0, 1)),
+        ("OpenDP, laplace_threshold", "opendp_threshold", dp.ApproxDP(epsilon, delta), (0, 1)),
     ]
-    for title, name, claim, neighbours in cases:
-        report = dp.audit(rival.target(name), claim=claim, neighbours=neighbours, seconds=300)
-        yield {"case": title, **summary(report)}
-    rival.process.stdin.close()
-    rival.process.wait()
+    found = []
+    for what, case, claim, neighbours in cases:
+
+        def target(data: object, n: int, case: str = case) -> object:
+            return np.array(rivals.draw(f"audit:{case}", data=data, n=n))
+
+        report = dp.audit(target, claim=claim, neighbours=neighbours, samples=OUTPUTS)
+        found.append(_row(what, report, expected="violated"))
+    return found
 
 
-def summary(report):
-    """The report in a row."""
-    return {
-        "verdict": report.verdict,
-        "claimed": report.claimed,
-        "delta": report.delta,
-        "lower_bound": report.lower_bound,
-        "samples": report.samples,
-        "seconds": round(report.seconds, 3),
-        "witness": report.witness,
-    }
-
-
-def audit_examples():
-    """StatDP's examples, each at the privacy level that it claims."""
+def examples() -> list[Audit]:
+    """StatDP's examples, each at the privacy level it claims; the verdicts must be those of its paper."""
     pairs = [pair for dimension in (5, 10) for pair in vectors(dimension=dimension)]
+    found = []
     for name, (function, correct, all_differ) in EXAMPLES.items():
         neighbours = pairs if all_differ else [pair for pair in pairs if pair[0][1:] == pair[1][1:]]
-        target = functools.partial(function, epsilon=CLAIMED)
+        target, started = functools.partial(function, epsilon=CLAIMED), time.process_time()
         report = dp.audit(target, claim=CLAIMED, neighbours=neighbours)
-        agrees = report.violated is not correct
-        yield {"case": f"StatDP example {name}", "agrees": agrees, **summary(report)}
+        used = time.process_time() - started
+        row = _row(f"StatDP example {name}", report, expected="not refuted" if correct else "violated")
+        row.processor, row.statdp = used, _statdp_seconds(name)
+        found.append(row)
+    return found
+
+
+def _row(what: str, report: dp.AuditReport, *, expected: str) -> Audit:
+    return Audit(
+        what,
+        report.verdict,
+        expected,
+        report.lower_bound,
+        report.claimed,
+        report.delta,
+        report.samples,
+        report.seconds,
+        report.witness,
+    )
 
 
 STATDP_RUN = """
-import json, sys, time
+import json, resource, sys
 sys.path.insert(0, sys.argv[1])
-from statdp import ALL_DIFFER, ONE_DIFFER, detect_counterexample
-from statdp import algorithms
-name, claimed = sys.argv[2], float(sys.argv[3])
-extra = {"N": 1, "T": 0.5} if name == "SVT" else {"N": 1, "T": 1} if name.startswith("iSVT") else {}
-differ = ONE_DIFFER if name.startswith("histogram") else ALL_DIFFER
-started = time.perf_counter()
-found = detect_counterexample(getattr(algorithms, name), (claimed,), {"epsilon": claimed, **extra},
-                              sensitivity=differ, quiet=True)
-print(json.dumps({"p_value": found[0][1], "seconds": time.perf_counter() - started}))
+from statdp import ALL_DIFFER, ONE_DIFFER, algorithms, detect_counterexample
+if __name__ == "__main__":
+    name, claimed = sys.argv[2], float(sys.argv[3])
+    extra = {"N": 1, "T": 0.5} if name == "SVT" else {"N": 1, "T": 1} if name.startswith("iSVT") else {}
+    differ = ONE_DIFFER if name.startswith("histogram") else ALL_DIFFER
+    arguments = {"epsilon": claimed, **extra}
+    detect_counterexample(getattr(algorithms, name), (claimed,), arguments, sensitivity=differ, quiet=True)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(json.dumps(sum(each.ru_utime + each.ru_stime for each in used)))
 """
 
 
-def run_statdp(folder, name):
-    """StatDP's own verdict (p < 0.05: violated) and time, with its default numbers of runs."""
-    command = [rivals_python(), "-c", STATDP_RUN, folder, name, str(CLAIMED)]
+def _statdp_seconds(name: str) -> float | None:
+    """Seconds of processor that StatDP takes for its own example, with its default numbers of runs."""
+    folder = os.environ.get("STATDP")
+    if not folder:
+        return None
+    python = os.environ.get("STATDP_PYTHON", sys.executable)
+    command = [python, "-c", STATDP_RUN, folder, name, str(CLAIMED)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(run.stdout.splitlines()[-1])
-
-
-def main():
-    """Run everything, print it, keep it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--statdp", metavar="FOLDER", help="a checkout of StatDP")
-    parser.add_argument("--only", metavar="TEXT", default="", help="only cases whose name contains this")
-    options = parser.parse_args()
-    rows = []
-    started = time.perf_counter()
-    for row in [*audit_rivals(), *audit_examples()]:
-        if options.only not in row["case"]:
-            continue
-        if options.statdp and row["case"].startswith("StatDP example"):
-            theirs = run_statdp(options.statdp, row["case"].split()[-1])
-            row |= {"statdp": theirs, "times_faster": round(theirs["seconds"] / row["seconds"], 1)}
-        rows.append(row)
-        print(f"{row['case']:34} {row['verdict']:12} epsilon >= {row['lower_bound']:.3f}", end=" ")
-        print(f"(claimed {row['claimed']:.3g}) {row['samples']} outputs, {row['seconds']:.2f} s", end="")
-        print(f", StatDP {row['statdp']['seconds']:.0f} s" if "statdp" in row else "")
-    print(f"{time.perf_counter() - started:.0f} s in all")
-    results = HERE / "results"
-    results.mkdir(exist_ok=True)
-    (results / "audit.json").write_text(json.dumps(rows, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return float(json.loads(run.stdout.splitlines()[-1]))

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
@@ -75,9 +76,15 @@ class Rivals:
         assert isinstance(answer, float)
         return answer
 
+    def draw(self, case: str, **parameters: object) -> list[Any]:
+        """What `module:function` returned there."""
+        answer = self._ask(draw=case, parameters=parameters)
+        assert isinstance(answer, list)
+        return answer
+
     def versions(self) -> dict[str, object]:
         """What was compared, and on what."""
-        theirs = self._ask(versions=["opendp", "diffprivlib", "numpy"])
+        theirs = self._ask(versions=["opendp", "diffprivlib", "pure-ldp", "numpy"])
         return {
             "python": platform.python_version(),
             "machine": platform.machine(),
@@ -117,6 +124,7 @@ class Row:
     rival: str = ""
     theirs: float | None = None
     limit: float | None = None  # of the ratio ours/theirs; of our seconds, where there is no rival
+    unit: str = "seconds"
 
     @property
     def ratio(self) -> float:
@@ -152,13 +160,14 @@ class Report:
         lines = [f"# {self.title}", "", f"`{json.dumps(context)}`", ""]
         lines += ["| what | discreet | rival | theirs | ratio | limit |", "|---|--:|---|--:|--:|--:|"]
         for row in self.rows:
-            theirs, ratio, limit = "", "", "" if row.limit is None else show_time(row.limit)
+            show = show_time if row.unit == "seconds" else "{:.4g}".format
+            theirs, ratio, limit = "", "", "" if row.limit is None else show(row.limit)
             if row.theirs is not None:
-                theirs, ratio = show_time(row.theirs), _show_ratio(row.ratio)
+                theirs, ratio = show(row.theirs), _show_ratio(row.ratio)
                 limit = "" if row.limit is None else _show_ratio(row.limit)
             mark = "" if row.kept else " **missed**"
             lines.append(
-                f"| {row.what} | {show_time(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
+                f"| {row.what} | {show(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
             )
         return "\n".join(lines) + "\n"
 

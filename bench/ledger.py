@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.harness import Report, Row
 from discreet.ledger import Ledger, Request
-from discreet.ledger.sqlite import configure
+from discreet.ledger.connection import configure
 from discreet.losses import PureDP
 
 OWN = "SQLite's own commit"

@@ -11,12 +11,17 @@ warnings.simplefilter("ignore")
 _prepared = {}
 
 
+def find(case):
+    """The function that module:function names in bench/rivals."""
+    module, name = case.split(":")
+    return getattr(importlib.import_module(f"bench.rivals.{module}"), name)
+
+
 def measure(case, parameters):
     """A case is a function that sets up and returns the work to time."""
     key = case, json.dumps(parameters, sort_keys=True)
     if key not in _prepared:
-        module, name = case.split(":")
-        _prepared[key] = getattr(importlib.import_module(f"bench.rivals.{module}"), name)(**parameters)
+        _prepared[key] = find(case)(**parameters)
         _prepared[key]()
     start = time.perf_counter()
     _prepared[key]()
@@ -28,6 +33,8 @@ def main():
         request = json.loads(line)
         if "versions" in request:
             answer = {name: version(name) for name in request["versions"]}
+        elif "draw" in request:
+            answer = find(request["draw"])(**request["parameters"])
         else:
             answer = measure(request["case"], request["parameters"])
         print(json.dumps({"answer": answer}), flush=True)

@@ -42,7 +42,7 @@ def main() -> None:
         bids = BIDS * crowd
         best = float(revenue(Fraction(1), bids))
         law = mechanism.probabilities([revenue(price, bids) for price in PRICES])
-        noisy = np.clip(noise.release(np.ones(4000)), 0, None)
+        noisy = np.clip(noise.release(np.ones(1000)), 0, None)
         lost = np.mean([float(revenue(Fraction(float(price)), bids)) for price in noisy])
         share = expected(law, bids) / best
         print(f"\n{name}: best revenue {best:g}")

@@ -127,6 +127,12 @@ class Answer:
             for group, numbers in zip(groups, found, strict=True)
         ]
 
+    def non_negative(self) -> "Adjusted":
+        """The same answer with counts of at least 0: post-processing, free; what was released is kept as
+        `raw`. Each count comes no further from the truth, but totals of many small ones are biased upwards.
+        """
+        return Adjusted(self.plan, self.released, self.receipt, raw=self)
+
     def records(self, *, confidence: Real | None = None) -> list[dict[str, Value]]:
         """The rows as plain dictionaries; with a confidence, `<column>_lower` and `<column>_upper` beside
         them.
@@ -193,6 +199,48 @@ class Answer:
             what = f"noisy; the bounded truth is in {name}_lower to {name}_upper with {confidence} confidence"
             lines.append(f"- `{name}` ({expression.type}): {what if noisy else 'a group label'}")
         return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted(Answer):
+    """An answer whose counts were raised to 0 where the noise took them below; labelled as such."""
+
+    raw: Answer
+
+    label = "counts below 0 were raised to 0; the released values are kept"
+
+    def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
+        counts = self.plan.counts
+        return [
+            (
+                {name: _raise(value) if name in counts else value for name, value in row.items()},
+                {name: _raise_ends(each) if name in counts else each for name, each in intervals.items()},
+            )
+            for row, intervals in self.raw._at(confidence)
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "post_processing": self.label}
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; {self.label}"
+
+    def save(self, folder: str | Path) -> None:
+        """As any answer, with the released values beside it in raw.csv."""
+        super().save(folder)
+        (Path(folder) / "raw.csv").write_text(self.raw.to_csv(), encoding="utf-8")
+
+    def _dictionary(self) -> str:
+        return f"{super()._dictionary()}\nPost-processing: {self.label} in raw.csv.\n"
+
+
+def _raise(value: Value) -> Value:
+    assert isinstance(value, int)
+    return max(0, value)
+
+
+def _raise_ends(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(max(0.0, interval.lower), max(0.0, interval.upper))
 
 
 def store(answers: Sequence[Answer]) -> bytes:
@@ -314,6 +362,16 @@ def _as_text(answer: Answer) -> str:
     lines = [list(answer.columns)]
     for row, intervals in zip(answer.rows, answer.intervals, strict=True):
         lines.append([_cell(row[name], intervals[name]) for name in answer.columns])
+    return align(lines)
+
+
+def align(lines: Sequence[Sequence[str]]) -> str:
+    """Cells in plain columns.
+
+    >>> print(align([["city", "n"], ["Ottawa", "5"]]))
+    city    n
+    Ottawa  5
+    """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

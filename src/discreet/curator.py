@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, TypedDict, Unpack, overload
 
 from discreet.answers import Answer, Receipt, restore, store
+from discreet.dry_run import Belief, DryRun, complete, rehearse
 from discreet.engines import ENGINES
 from discreet.errors import InvalidParameter
 from discreet.ledger import Charge, Ledger, Record, Request, open_ledger
@@ -122,12 +123,25 @@ class Curator:
     def explain(self, question: Several, **terms: Unpack[Terms]) -> tuple[Plan, ...]: ...
     def explain(self, question: Asked | Several, **terms: Unpack[Terms]) -> Plan | tuple[Plan, ...]:
         """What asking would do, cost and err by. No data is touched, and the data file need not exist."""
-        try:
-            policy = self._opened().policy
-        except InvalidParameter:  # no data there: what was declared must do
-            policy = self._declared
-        plans = self._plans(question, policy, **terms)
+        plans = self._plans(question, self._known(), **terms)
         return plans if isinstance(question, list | tuple) else plans[0]
+
+    def dry_run(
+        self,
+        question: Asked,
+        *,
+        people: int | None = None,
+        rows: int | None = None,
+        beyond: Real = Fraction(1, 100),
+        **terms: Unpack[Terms],
+    ) -> DryRun:
+        """Try a question on people invented from the policy: what limits, bounds and noise would do.
+
+        No data is touched and nothing is charged. Say what you believe of the data: how many people, how
+        many rows each has on average, which part of the values lies beyond the upper bound.
+        """
+        (plan,) = self._plans(question, complete(self._known()), **terms)
+        return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
     def watch(
         self, *, threshold: Real, epsilon: Real, delta: Real = 0, count: int = 1, sensitivity: Real = 1
@@ -232,6 +246,13 @@ class Curator:
         stored = store(answers)
         ledger.answer(charge, stored)
         return stored
+
+    def _known(self) -> Policy:
+        """The policy with the data's own columns; as declared, where there is no data."""
+        try:
+            return self._opened().policy  # type: ignore[no-any-return]
+        except InvalidParameter:
+            return self._declared
 
     def _opened(self) -> Any:
         with self._lock:

@@ -87,9 +87,7 @@ def _totals(table: ExactTable, groups: Sequence[Group]) -> list[tuple[int, ...]]
 
 
 def _noised(step: NoiseStep, totals: list[tuple[int, ...]], source: Source) -> list[int]:
-    exact = [
-        row[step.position] - (0 if step.count is None else step.centre * row[step.count]) for row in totals
-    ]
+    exact = [step.exact(row) for row in totals]
     return [int(number) for number in step.noise._release(exact, source)]
 
 

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -83,7 +84,18 @@ def test_taking_either_rule_admits_what_each_alone_would():
 
 def test_what_was_spent_under_the_advanced_filter_is_the_better_bound():
     rule = rule_for(ApproxDP(1, 1e-6), filter="advanced")
-    spent = rule.spent(Total(*(300 * part for part in rule.cost(PureDP(0.01)))))
-    assert float(spent.epsilon) == pytest.approx(math.sqrt(2 * math.log(2e6) * 0.03) + 0.015, abs=1e-15)
-    assert spent.delta == Fraction(1, 2 * 10**6)
-    assert rule.spent(rule.cost(PureDP(0.5))).epsilon == Fraction(1, 2)
+    assert rule.spent(rule.cost(PureDP(0.5))) == ApproxDP(Fraction(1, 2), Fraction(1, 2 * 10**6))
+    full = rule.spent(Total(10**50, rule.limit.square, 0))
+    assert float(full.epsilon) == pytest.approx(1, abs=1e-15)
+
+
+def test_no_adversary_stops_when_more_is_lost_than_the_advanced_account_says():
+    rule = rule_for(ApproxDP(1, 1e-2), filter="advanced")
+    wide = rule.limit._replace(square=2 * rule.limit.square)  # beyond the limit too
+    assert worst_value(lambda loss, total: float(loss > said(rule, total)), **game(rule, wide)) <= 5e-3
+    assert worst_value(lambda loss, total: float(loss > said(rule, total) / 2), **game(rule, wide)) > 5e-3
+
+
+@cache
+def said(rule, total):
+    return float(rule.spent(total).epsilon) + 1e-12

@@ -25,13 +25,13 @@ def whole_laplace(x, n):
 
 
 def test_randomised_response_is_measured_within_two_per_cent():
-    # The bound lies 5.3 standard errors below the truth: it misses 0.98 with probability below 1e-12,
-    # and exceeds 1 with probability below 1e-6.
-    started = time.perf_counter()
-    report = dp.audit(response, claim=1, neighbours=(0, 1), samples=10**6)
-    assert report.lower_bound >= 0.98
-    assert report.verdict == "not refuted"
-    assert time.perf_counter() - started < 5
+    # The bound lies 1.2 % below the truth on average, with a standard error of 0.19 %: one audit misses 0.98
+    # with probability below 2e-5, two in a row below 1e-9. It exceeds the truth with probability below 1e-10.
+    started = time.process_time()
+    reports = [dp.audit(response, claim=1, neighbours=(0, 1), samples=10**6) for _ in range(2)]
+    assert max(report.lower_bound for report in reports) >= 0.98
+    assert {report.verdict for report in reports} == {"not refuted"}
+    assert time.process_time() - started < 10
 
 
 def test_a_claim_below_the_truth_is_refuted():
@@ -66,7 +66,20 @@ def test_a_report_follows_from_its_saved_evidence():
         report.verdict,
         report.witness,
     )
-    assert again.confidence == pytest.approx(report.confidence, abs=1e-9)
+    assert again.confidence == report.confidence
+
+
+def test_evidence_that_spends_more_risk_than_it_has_is_refused():
+    saved = json.loads(dp.audit(response, claim=0.5, neighbours=(0, 1), samples=1000).to_json())
+    saved["trials"][0]["risk"] = "1/2"
+    with pytest.raises(dp.InvalidParameter, match="risk"):
+        AuditReport.from_json(json.dumps(saved))
+
+
+def test_exact_evidence_is_checked_by_running_it_again():
+    report = dp.audit(dp.Laplace(epsilon=1, sensitivity=1), claim=0.5)
+    with pytest.raises(dp.InvalidParameter, match="exact"):
+        AuditReport.from_json(report.to_json())
 
 
 def test_a_forged_verdict_is_recomputed_from_the_counts():
@@ -99,6 +112,8 @@ def test_a_target_that_returns_too_few_outputs_is_refused():
     [
         {"neighbours": None},
         {"neighbours": []},
+        {"neighbours": [0, 1]},
+        {"neighbours": [(0, 1), 2]},
         {"confidence": 1},
         {"confidence": 0},
         {"samples": 0},
@@ -120,11 +135,11 @@ def test_the_risk_is_divided_among_everything_that_was_counted():
 
 def test_a_slow_target_is_not_sampled_beyond_patience():
     def slow(x, n):
-        time.sleep(n / 100_000)
+        time.sleep(n / 20_000)
         return response(x, n)
 
     report = dp.audit(slow, claim=1, neighbours=(0, 1), seconds=2)
-    assert report.samples == 20_000
+    assert report.samples <= 20_000
 
 
 def test_power_says_what_would_have_been_found():
@@ -135,7 +150,7 @@ def test_power_says_what_would_have_been_found():
         return np.where(rng.random(n) < 1 / (1 + math.exp(-loss)), x, 1 - x)
 
     found = [dp.audit(louder, claim=1, neighbours=(0, 1), samples=20_000).violated for _ in range(20)]
-    assert sum(found) >= 12  # each is found with probability 0.95: fewer than 12 of 20 in one run of 10^6
+    assert sum(found) >= 8  # each is found with probability about 0.95: Pr[Bin(20, 0.93) < 8] < 1e-9
 
 
 # --- no false alarms ----------------------------------------------------------------------------------------
@@ -182,16 +197,16 @@ def test_events_must_not_be_counted_on_the_samples_that_chose_them():
         memory = {}
 
         def target(x, n):
-            memory.setdefault(x, rng.normal(size=3000))
+            memory.setdefault(x, rng.integers(0, 2**60, 60))
             return np.resize(memory[x], n)
 
         return target
 
     def fresh(x, n):
-        return rng.normal(size=n)
+        return rng.integers(0, 2**60, n)
 
     reused = [
         dp.audit(replaying(), claim=0, neighbours=(0, 1), samples=2000, confidence=0.9) for _ in range(5)
     ]
     assert not dp.audit(fresh, claim=0, neighbours=(0, 1), samples=2000).violated
-    assert any(report.violated for report in reused)
+    assert all(report.violated for report in reused)

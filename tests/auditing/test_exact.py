@@ -103,3 +103,17 @@ def test_discrete_gaussian_noise_is_not_gaussian_dp():
     law = lattice_law(tail, step=Fraction(1), spread=Fraction(1), shift=1)
     assert verify(law, [(0, 1)], Claim.read(dp.GDP(1))).finding.excess > 0.03
     assert verify(law, [(0, 1)], Claim.read(dp.ZCDP(0.5))).finding.excess <= 0
+
+
+def test_given_neighbours_of_a_finite_law_are_enumerated_too():
+    response = dp.RandomizedResponse(truth=0.75, values=["a", "b", "c"])
+    report = audit(response, claim=1, neighbours=("a", "c"))
+    assert (report.method, report.verdict, report.samples) == ("exact", "violated", 0)
+    with pytest.raises(dp.InvalidParameter):
+        audit(response, claim=1, neighbours=("a", "z"))
+
+
+def test_an_unbounded_loss_is_reported_as_such():
+    report = audit(dp.RandomizedResponse(truth=1), claim=1)
+    assert report.lower_bound == float("inf")
+    assert '"infinity"' in report.to_json()

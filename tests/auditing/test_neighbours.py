@@ -15,7 +15,7 @@ def test_vectors_move_each_answer_by_at_most_the_sensitivity():
 
 
 def test_monotone_vectors_all_move_one_way():
-    for first, second in vectors(dimension=4, monotone=["up"]):
+    for first, second in vectors(dimension=4, scores="monotone"):
         moves = {b - a for a, b in zip(first, second, strict=True)} - {0}
         assert len(moves) == 1
 

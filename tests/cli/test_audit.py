@@ -18,6 +18,12 @@ def test_a_mechanism_keeps_its_own_claim(capsys):
     assert out.startswith("not refuted")
 
 
+def test_a_picture_is_saved_beside_the_report(capsys, tmp_path):
+    file = tmp_path / "audit.html"
+    run(capsys, "Laplace", "epsilon=1", "sensitivity=1", "--samples", "1000", "--picture", str(file))
+    assert "Audit: not refuted" in file.read_text()
+
+
 def test_a_false_claim_is_refuted_with_exit_code_one(capsys):
     code, out, _ = run(capsys, "laplace", "epsilon=1", "sensitivity=1", "--claim", "0.5")
     assert code == 1

@@ -50,6 +50,18 @@ def test_budget_prints_plain_numbers_as_json(capsys, ledger):
     ]
 
 
+@pytest.mark.parametrize("name", ["bank.csv", "bank.toml"])
+def test_a_ledger_is_found_beside_its_data_or_policy(capsys, ledger, name):
+    ledger.with_name(name).touch()
+    assert json.loads(run(capsys, "budget", ledger.with_name(name), "--json")[1])["dataset"] == "bank"
+
+
+def test_a_file_without_a_ledger_is_an_error(capsys, tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    assert run(capsys, "budget", tmp_path / "x.csv")[0] == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
 def test_budget_draws_the_spending(capsys, ledger, tmp_path):
     assert run(capsys, "budget", ledger, "--plot", tmp_path / "spending.html")[0] == 0
     assert "limit 1" in (tmp_path / "spending.html").read_text()

@@ -4,7 +4,7 @@ import contextlib
 import random
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, assume, given, settings, strategies as st
 
 from discreet.engines import DuckDBEngine, MemoryEngine
 from discreet.errors import UnsupportedQuery
@@ -21,6 +21,10 @@ QUIET = [
     HealthCheck.filter_too_much,
     HealthCheck.large_base_example,
 ]
+
+
+# Without shrinking: a failing example is small already, and shrinking tables takes minutes.
+PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
 
 
 def plans_of(text, salt):
@@ -62,13 +66,13 @@ def agree(rows, texts, salt, seed):
 @given(
     rows=tables(), texts=st.lists(st.sampled_from(ACCEPTED), min_size=8, max_size=8), salt=st.integers(0, 9)
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=12, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_golden_questions_agree_on_any_data(rows, texts, salt):
     agree(rows, texts, salt, seed=salt)
 
 
 @given(rows=tables(), texts=st.lists(questions(), min_size=6, max_size=6), salt=st.integers(0, 9))
-@settings(max_examples=20, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=20, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_generated_questions_agree_on_any_data(rows, texts, salt):
     assume(any(plans_of(text, salt) for text in texts))
     agree(rows, texts, salt, seed=salt)
@@ -76,14 +80,14 @@ def test_generated_questions_agree_on_any_data(rows, texts, salt):
 
 @pytest.mark.soak
 @given(rows=tables(), texts=st.lists(questions(3), min_size=10, max_size=10), salt=st.integers(0, 9))
-@settings(max_examples=400, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=400, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_many_generated_questions_agree_on_any_data(rows, texts, salt):
     agree(rows, texts, salt, seed=salt)
 
 
 @pytest.mark.soak
 @given(rows=tables(30), salt=st.integers(0, 9))
-@settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=60, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_all_golden_questions_agree_on_any_data(rows, salt):
     agree(rows, ACCEPTED, salt, seed=salt)
 

@@ -101,29 +101,36 @@ def test_one_person_moves_no_more_than_the_limits(engine, examples):
     check()
 
 
-MANY = {"accounts": [account(1, age=age, city=None, job=f"j{age % 9}", debt=5.0) for age in range(60)]}
+MANY = {
+    "accounts": [
+        account(1, age=age, active=True, job=f"j{age % 9}", debt=5.0) for age in range(60) for _ in range(2)
+    ]
+}
 BY_JOB = "SELECT job, COUNT(*) AS n, SUM(debt) AS s, COUNT(DISTINCT person) AS u FROM accounts GROUP BY job"
 BY_AGE = "SELECT age, COUNT(*) AS n, SUM(debt) AS s FROM accounts GROUP BY age"
+BY_BOTH = "SELECT age, active, COUNT(*) AS n, SUM(debt) AS s FROM accounts GROUP BY age, active"  # 242 labels
+MEDIANS = "SELECT age, MEDIAN(debt) AS m FROM accounts GROUP BY age"
 
 
 def constant_hash(hashing, salt, values):
     return whole(7, "UBIGINT")
 
 
-@pytest.mark.parametrize("text", [BY_JOB, BY_AGE])
+@pytest.mark.parametrize("text", [BY_JOB, BY_AGE, BY_BOTH, MEDIANS])
 def test_the_limits_hold_when_every_hash_ties(text, monkeypatch):
     monkeypatch.setattr(sql_bounding, "hash_of", constant_hash)
     monkeypatch.setattr(memory, "order_hash", lambda salt, values: 7)
     plan, found = exact(text, MANY)
-    assert sum(1 for total in found.totals if any(total)) == plan.max_groups
+    assert sum(1 for total in found.tallies or found.totals if any(total)) == plan.max_groups
     _, reference = exact(text, MANY, engine=MemoryEngine)
     assert (found.groups, found.totals) == (reference.groups, reference.totals)
+    assert list(map(dict, found.tallies)) == list(map(dict, reference.tallies))
 
 
 def test_a_place_without_the_group_would_let_ties_through(monkeypatch):
     monkeypatch.setattr(sql_bounding, "hash_of", constant_hash)
     monkeypatch.setattr(sql_bounding.Statement, "_place", lambda self, table: whole(7, "UBIGINT"))
-    plan, found = exact(BY_AGE, MANY)
+    plan, found = exact(BY_BOTH, MANY)
     assert sum(1 for total in found.totals if any(total)) > plan.max_groups
 
 
@@ -232,6 +239,16 @@ def test_the_sensitivity_check_would_notice_a_missing_limit():
     ((plan, one, other),) = run_pair(Unbounded, {**rows, "survey": []}, 1, [BY_AGE], 0)
     with pytest.raises(AssertionError):
         assert_bounded(plan, one, other)
+
+
+@pytest.mark.parametrize(
+    "name", ["O'Brien", "a\\'b", 'x"y', "line\nbreak", "'; DROP TABLE t0; --", "%_", "é🦆"]
+)
+def test_a_text_in_a_question_is_only_ever_compared(name):
+    rows = {"accounts": [account(1, job=name), account(2, job="other")]}
+    quoted = name.replace("'", "''")
+    _, found = exact(f"SELECT COUNT(*) AS n FROM accounts WHERE job = '{quoted}'", rows)
+    assert found.totals == ((1,),)
 
 
 def test_columns_are_named_by_discreet_alone():

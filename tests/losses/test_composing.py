@@ -68,3 +68,8 @@ def test_promises_of_two_relations_do_not_mix():
         dp.compose_basic([dp.PureDP(1), dp.PureDP(1, "replace")])
     with pytest.raises(dp.InvalidParameter, match="one or more"):
         dp.compose_basic([])
+
+
+def test_a_promise_too_large_to_compose_is_refused():
+    with pytest.raises(dp.InvalidParameter, match="composes to a finite number"):
+        dp.compose_advanced(epsilon=9000, times=1, slack=1e-6)

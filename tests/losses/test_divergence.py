@@ -3,7 +3,7 @@ from fractions import Fraction as F
 from itertools import chain, combinations
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import discreet as dp
 
@@ -21,11 +21,13 @@ def laws(size):
     return weights.map(lambda numbers: [F(n, sum(numbers)) for n in numbers])
 
 
+@settings(deadline=None)
 @given(laws(4), laws(4), st.sampled_from([F(0), F(1, 10), F(1, 2)]))
 def test_the_divergence_is_the_worst_of_all_events(p, q, delta):
     assert dp.approx_max_divergence(p, q, delta) == pytest.approx(brute_force(p, q, delta), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(laws(3), laws(3))
 def test_it_is_never_below_the_truth_and_agrees_with_the_loss(p, q):
     worst = max(dp.max_divergence(p, q), dp.max_divergence(q, p))

@@ -78,3 +78,17 @@ def test_a_notion_is_the_loss_it_names():
     assert dp.GDP(0.5).loss.mu == 0.5
     assert dp.RenyiDP(2, 0.5).loss.renyi(2) == 0.5
     assert dp.RenyiDP(2, 0.5).loss.renyi(3) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.01, 0.1])
+def test_a_lattice_is_answered_at_an_epsilon_that_no_binary_fraction_is(epsilon):
+    interval = (1000 * dp.PureDP(0.001).loss).delta_interval(epsilon=epsilon)
+    p = 1 / (1 + math.exp(-0.001))
+    exact = math.fsum(
+        math.comb(1000, k)
+        * p ** (1000 - k)
+        * (1 - p) ** k
+        * max(0.0, -math.expm1(epsilon - (1000 - 2 * k) * 0.001))
+        for k in range(501)
+    )
+    assert interval.lower * (1 - 1e-9) <= exact <= interval.upper * (1 + 1e-9)

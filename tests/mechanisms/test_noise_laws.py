@@ -102,3 +102,16 @@ def test_the_textbook_bound_on_laplace_noise_fails_for_whole_numbers():
     reach = mechanism.error(confidence=1 - beta)
     assert math.fsum(float(p) for k, p in law.items() if abs(k) > reach) <= beta
     assert math.fsum(float(p) for k, p in law.items() if abs(k) > reach - 1) > beta  # the exact quantile
+
+
+def test_staircase_noise_has_one_law_for_scalars_and_arrays():
+    """Each cell within 7.5 standard deviations: a false alarm below 1e-12 for each."""
+    mechanism, size = dp.Staircase(epsilon=1, sensitivity=4), 4000
+    law = oracle.staircase(mechanism, 0)
+    for draws in (
+        np.array([mechanism.release(0) for _ in range(size)]),
+        mechanism.release(np.zeros(size, dtype=np.int64)),
+    ):
+        for k in range(-9, 10):
+            p = float(law[k])
+            assert abs((draws == k).sum() - size * p) < 7.5 * math.sqrt(size * p * (1 - p))

@@ -106,3 +106,12 @@ def test_a_tally_has_the_gaps_of_its_values():
 def test_several_rows_of_one_unit_need_as_many_times_the_noise():
     one, three = (dp.Quantile(epsilon=1, bounds=(0, 10), step=1, max_rows=rows) for rows in (1, 3))
     assert three.rank_error() == pytest.approx(3 * one.rank_error())
+
+
+def test_permute_and_flip_is_limited_in_points_and_charged_as_pure():
+    flipped = dp.Quantile(epsilon=1, bounds=(0, 10), step=1, method="permute-and-flip")
+    plain = dp.Quantile(epsilon=1, bounds=(0, 10), step=1)
+    assert flipped.loss.rho > plain.loss.rho
+    for wrong in ({"method": "other"}, {"step": 2**-40, "method": "permute-and-flip"}):
+        with pytest.raises(dp.InvalidParameter):
+            dp.Quantile(epsilon=1, bounds=(0, 10), **wrong)

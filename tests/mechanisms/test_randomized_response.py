@@ -110,6 +110,13 @@ def test_shapes_and_types_are_kept():
     assert RR(epsilon=1, values=["yes", "no"]).release("yes") in ("yes", "no")
 
 
+def test_no_answer_is_cut_short_by_the_type_of_an_array():
+    words = RR(truth=0, values=["yes", "perhaps"])
+    assert words.release(np.array(["yes"])).tolist() == ["perhaps"]
+    numbers = RR(truth=0, values=[1, 300])
+    assert numbers.release(np.array([1], dtype=np.int8)).tolist() == [300]
+
+
 @pytest.mark.parametrize("value", [2, math.nan, "x", None, [0, 2]])
 def test_an_undeclared_value_is_refused_without_being_quoted(value):
     with pytest.raises(dp.InvalidParameter) as caught:

@@ -146,3 +146,10 @@ def test_a_histogram_needs_public_cells():
     for given in ({}, {"keys": ["a", "b"], "edges": [0, 1]}, {"edges": [1, 1]}, {"keys": ["a", "a"]}):
         with pytest.raises(dp.InvalidParameter):
             dp.histogram(["a"], epsilon=1, **given)
+
+
+def test_a_quantile_is_near_on_few_points_and_on_many():
+    for step in (1, None):
+        assert dp.quantile(DATA, bounds=(0, 40), step=step, epsilon=1) == pytest.approx(
+            np.median(DATA), abs=2
+        )

@@ -15,19 +15,22 @@ class Spending(Protocol):
     def plus(self, cost: "Spending") -> "Spending": ...
 
 
+Payoff = Callable[[float, Spending], float]  # of the loss and the spending at which the adversary stops
+
+
 def worst_value(
-    payoff: Callable[[float], float],
+    payoff: Payoff,
     *,
     step: float,
     prices: Mapping[int, Spending],
     admits: Callable[[Spending], bool],
     start: Spending,
 ) -> float:
-    """The greatest E[payoff(L)] in world P over all adaptive strategies; choices are whole steps."""
+    """The greatest E[payoff] in world P over all adaptive strategies; choices are whole steps."""
 
     @cache
     def best(loss: int, total: Spending) -> float:
-        value = payoff(loss * step)
+        value = payoff(loss * step, total)
         for choice, price in prices.items():
             after = total.plus(price)
             if admits(after):
@@ -39,16 +42,16 @@ def worst_value(
     return best(0, start)
 
 
-def delta_at(epsilon: float) -> Callable[[float], float]:
+def delta_at(epsilon: float) -> Payoff:
     """The payoff whose mean is δ(ε): (1 − e^(ε−L))₊."""
-    return lambda loss: max(0.0, -math.expm1(epsilon - loss))
+    return lambda loss, _: max(0.0, -math.expm1(epsilon - loss))
 
 
-def above(epsilon: float) -> Callable[[float], float]:
+def above(epsilon: float) -> Payoff:
     """The payoff whose mean is Pr[L > ε]."""
-    return lambda loss: float(loss > epsilon * (1 + 1e-12))
+    return lambda loss, _: float(loss > epsilon * (1 + 1e-12))
 
 
-def moment(order: float) -> Callable[[float], float]:
+def moment(order: float) -> Payoff:
     """The payoff whose mean is e^((α−1)·D_α)."""
-    return lambda loss: math.exp((order - 1) * loss)
+    return lambda loss, _: math.exp((order - 1) * loss)

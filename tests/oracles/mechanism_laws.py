@@ -76,10 +76,14 @@ def exponential(m, scores):
 
 
 def permute_and_flip(m, scores):
-    keep = [mp.exp(rate(m) * (mpf(score) - max(scores))) for score in scores]
-    law = dict.fromkeys(range(len(scores)), mpf(0))
-    for order in permutations(range(len(scores))):
-        alive = mpf(1) / math.factorial(len(scores))
+    return _flip([mp.exp(rate(m) * (mpf(score) - max(scores))) for score in scores])
+
+
+def _flip(keep):
+    """In every order of the candidates, the first whose coin falls heads."""
+    law = dict.fromkeys(range(len(keep)), mpf(0))
+    for order in permutations(range(len(keep))):
+        alive = mpf(1) / math.factorial(len(keep))
         for i in order:
             law[i] += alive * keep[i]
             alive *= 1 - keep[i]
@@ -139,7 +143,11 @@ def quantile(m, values):
         less, more = sum(x < c for x in values), sum(x > c for x in values)
         return -abs((1 - q) * less - q * more)
 
-    return normalise({c: mp.exp(real(m.epsilon) * score(c) / (2 * widest)) for c in range(low, high + 1)})
+    weights = {c: mp.exp(real(m.epsilon) * score(c) / (2 * widest)) for c in range(low, high + 1)}
+    if m.method == "exponential":
+        return normalise(weights)
+    best = max(weights.values())
+    return dict(zip(weights, _flip([weight / best for weight in weights.values()]).values(), strict=True))
 
 
 def key_selection(m, persons):

@@ -35,3 +35,9 @@ def test_anything_else_is_refused():
     for wrong in ([], ["Laplace"], 1):
         with pytest.raises(dp.InvalidParameter, match="losses must be"):
             composition(wrong)
+
+
+def test_a_rule_that_says_nothing_leaves_a_gap():
+    drawn = curves(composition([dp.Laplace(epsilon=9000, sensitivity=1)] * 3))
+    assert drawn["advanced composition"]["y"] == [None] * 3
+    assert drawn["exact"]["y"] == pytest.approx([9000, 18_000, 27_000])

@@ -30,3 +30,10 @@ def test_several_mechanisms_share_one_axis():
 def test_randomised_response_is_drawn_as_its_channel():
     figure = density(dp.RandomizedResponse(truth=0.75)).to_json()
     assert [trace["y"] for trace in figure["data"]] == [[0.75, 0.25], [0.25, 0.75]]
+
+
+def test_mechanisms_may_come_as_a_list_and_none_is_refused():
+    mechanisms = [dp.Laplace(scale=b, sensitivity=1) for b in (1, 2)]
+    assert density(mechanisms).to_json() == density(*mechanisms).to_json()
+    with pytest.raises(dp.InvalidParameter, match="at least one mechanism"):
+        density()

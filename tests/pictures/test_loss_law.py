@@ -11,6 +11,7 @@ LOSSES = [
     dp.Laplace(epsilon=1, sensitivity=1).loss,
     dp.Laplace(epsilon=1, sensitivity=4).loss,
     dp.Laplace(epsilon=1, sensitivity=100).loss,
+    dp.Laplace(scale=1, sensitivity=0.5).loss,  # half a million losses: drawn as a density
     dp.Gaussian(sigma=1, sensitivity=1).loss,
     dp.DiscreteGaussian(sigma=2, sensitivity=1).loss,
     dp.ApproxDP(1, 0.1).loss,

@@ -22,3 +22,9 @@ def test_times_are_shown_as_times():
 def test_an_empty_history_is_refused():
     with pytest.raises(dp.InvalidParameter, match="must not be empty"):
         budget_over_time([])
+
+
+def test_charges_of_one_moment_are_shown_by_their_number():
+    figure = budget_over_time([("2026-11-01T08:00:00", 0.1)] * 3, limit=1).to_json()
+    assert figure["data"][1]["x"] == [1, 2, 3]
+    assert figure["layout"]["xaxis"]["title"]["text"] == "charge"

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from discreet.errors import UnsupportedQuery
 from discreet.queries import Joined, Name, PerUnit, Slot, evaluate, read_question, scans, unit_scan
+from discreet.tables import UnitColumn
 from queries.bank import BANK
 
 
@@ -126,3 +129,24 @@ def test_refusals_underline_the_place():
         ask("SELECT COUNT(*)\nFROM accounts WHERE dept > 3")
     assert caught.value.message.endswith("\n  FROM accounts WHERE dept > 3\n                      ^^^^")
     assert "Did you mean 'debt'?" in caught.value.message
+
+
+def test_arithmetic_on_written_numbers_is_decimal():
+    folded = ask("SELECT COUNT(*) FILTER (WHERE debt <= 0.06 + 0.01) AS n FROM accounts")
+    plain = ask("SELECT COUNT(*) FILTER (WHERE debt <= 0.07) AS n FROM accounts")
+    assert folded.measures == plain.measures
+    assert 0.06 + 0.01 != 0.07
+
+
+def test_a_union_never_mixes_the_ids_of_two_kinds_of_people():
+    visits = replace(BANK.table("visits"), unit=UnitColumn("branch"))
+    policy = replace(BANK, tables=(BANK.table("accounts"), visits))
+    text = "SELECT COUNT(*) AS n FROM (SELECT age FROM accounts UNION ALL SELECT minutes FROM visits) AS u"
+    with pytest.raises(UnsupportedQuery, match="one type"):
+        read_question(text, policy)
+
+
+def test_only_numbers_are_folded():
+    ask("SELECT COUNT(*) FILTER (WHERE DATE '2020-03-01' - DATE '2020-02-01' > 3) AS n FROM accounts")
+    ask("SELECT COUNT(*) FILTER (WHERE 1 / 0 > 3) AS n FROM accounts")
+    ask("SELECT COUNT(*) FILTER (WHERE 9223372036854775807 + 1 > 3) AS n FROM accounts")

@@ -24,13 +24,14 @@ def read(source):
 def in_child(fork, source):
     """What a forked child reads from the source."""
     receive, send = os.pipe()
-    if fork() == 0:  # pragma: no cover - another process
+    child = fork()
+    if child == 0:  # pragma: no cover - another process
         os.write(send, " ".join(map(str, read(source))).encode())
         os._exit(0)
     os.close(send)
     with os.fdopen(receive) as pipe:
         text = pipe.read()
-    os.wait()
+    os.waitpid(child, 0)
     return list(map(int, text.split()))
 
 
@@ -39,7 +40,7 @@ def all_distinct(*streams):
     return len(set(words)) == len(words) == (WORDS + 4) * len(streams)
 
 
-@pytest.mark.parametrize("fork", [os.fork, ctypes.CDLL(None).fork], ids=["python", "behind python's back"])
+@pytest.mark.parametrize("fork", [os.fork, ctypes.PyDLL(None).fork], ids=["python", "behind python's back"])
 @pytest.mark.parametrize("used", [False, True])
 def test_a_fork_draws_another_stream(fork, used):
     source = fresh_source()

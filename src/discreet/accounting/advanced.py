@@ -40,13 +40,13 @@ class Advanced(Basic):
 
     @cached_property
     def limit(self) -> Limit:
-        squares = certified_floor(lambda: self._largest_square_sum() * ONE)
+        squares = certified_floor(lambda: ONE * self._roots()[1] ** 2)
         return Limit(units_down(self.budget.epsilon), squares, units_down(self.slack))
 
-    def _largest_square_sum(self) -> Arb:
-        """V with √(2·ln(1/δ')·V) + V/2 = ε: (√(s² + 2ε) − s)² for s² = 2·ln(1/δ')."""
+    def _roots(self) -> tuple[Arb, Arb]:
+        """s = √(2·ln(1/δ')), and √V* for the V* with s·√V* + V*/2 = ε: √(s² + 2ε) − s."""
         square = -2 * ball(self.slack).log()
-        return ((square + 2 * ball(self.budget.epsilon)).sqrt() - square.sqrt()) ** 2
+        return square.sqrt(), (square + 2 * ball(self.budget.epsilon)).sqrt() - square.sqrt()
 
     def cost_of_promise(self, promise: Notion) -> Total | None:
         cost = super().cost_of_promise(promise)
@@ -70,14 +70,12 @@ class Advanced(Basic):
         )
 
     def spent(self, total: Total) -> ApproxDP:
-        """(min of both bounds, Σ δᵢ + δ'): what holds for all charges so far, were they to stop here."""
-        square = from_units(total.square)
+        """(min of Σ εᵢ and s·√V*/2 + (s/√V* + 1)·V/2, Σ δᵢ + δ'): holds whenever one stops."""
 
-        def bound() -> Arb:
-            return ONE * ((-2 * ball(self.slack).log() * ball(square)).sqrt() + ball(square) / 2)
+        def line() -> Arb:
+            s, root = self._roots()
+            return ONE * (s * root + (s / root + 1) * ball(from_units(total.square))) / 2
 
-        by_squares = 0 if total.square == 0 else certified_floor(bound) + 1
+        epsilon = from_units(min(total.main, certified_floor(line) + 1))
         delta = from_units(total.delta) + self.slack
-        return computed(
-            ApproxDP, self.budget.relation, epsilon=from_units(min(total.main, by_squares)), delta=delta
-        )
+        return computed(ApproxDP, self.budget.relation, epsilon=epsilon, delta=delta)

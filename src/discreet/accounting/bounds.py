@@ -7,6 +7,7 @@ decimal it prints, so it stays so.
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from discreet.losses import GDP, ZCDP, ApproxDP, Family, PrivacyLoss, PureDP, RenyiDP
@@ -23,6 +24,7 @@ def epsilon_at_most(loss: PrivacyLoss) -> Fraction | None:
     return _finite(loss.epsilon(delta=0)) if exactly is None else exactly
 
 
+@lru_cache(maxsize=4096)
 def epsilon_and_delta_at_most(loss: PrivacyLoss) -> tuple[Fraction, Fraction] | None:
     """Sums of epsilon and delta that a loss keeps; None where some term has no largest loss."""
     epsilon, delta = _worst_sum(loss), _failure_exactly(loss)

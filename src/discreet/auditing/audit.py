@@ -77,7 +77,10 @@ def read_target(target: Any, neighbours: Iterable[Any] | None) -> Adapted:
             )
         return Adapted(target, read_pairs(neighbours))
     adapted = adapt(target)
-    return adapted if neighbours is None else replace(adapted, pairs=read_pairs(neighbours), enumerated=())
+    if neighbours is None:
+        return adapted
+    pairs = read_pairs(neighbours)
+    return replace(adapted, pairs=pairs, enumerated=tuple(pairs) if adapted.everywhere else ())
 
 
 def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:
@@ -93,7 +96,9 @@ def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:
         )
     if isinstance(neighbours, tuple) and len(neighbours) == 2:
         return [neighbours]
-    pairs = [pair for pair in neighbours if isinstance(pair, tuple) and len(pair) == 2]
-    if not pairs:
-        raise InvalidParameter("neighbours must be a pair (D, D') or a list of pairs, got none.")
+    pairs = list(neighbours)
+    if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise InvalidParameter(
+            "neighbours must be a pair (D, D') or a list of such pairs, each a tuple.", parameter="neighbours"
+        )
     return pairs

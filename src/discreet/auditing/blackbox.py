@@ -9,22 +9,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.auditing.bins import Counts
-from discreet.auditing.bounds import normal_quantile, wilson
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
-from discreet.auditing.evidence import Trial, show
+from discreet.auditing.evidence import Trial, show, strongest
 from discreet.auditing.features import list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
 from discreet.errors import InvalidParameter
+from discreet.numerics import normal_quantile, wilson
 
 PART = 0.15  # of the outputs, twice: to shape events and to cut them; the rest counts them
 MOST_TRAINING = 60_000
 MOST_CELLS = 400_000  # numbers in one training part
-EVENTS_PER_DIRECTION = 3
+EVENTS_PER_DIRECTION = 2
 PLAIN_ENOUGH = 1.0  # twice the claim proved by an event that people can read: nothing need be learned
 CLEAR = 0.1  # strength at which a refutation needs no better witness
-PAIRS_KEPT = (6, 3, 1, 1)  # of many pairs, those that go on after each stage
+PAIRS_KEPT = (6, 2, 1, 1)  # of many pairs, those that go on after each stage
 SINGLES = 1000  # outputs drawn one by one from a target that raises
 
 
@@ -59,22 +59,24 @@ class Attack:
             pairs = self._stage(pairs, stage, self.risk / len(stages))[:kept]
             pace = (time.perf_counter() - started) / (stage * tried)
             ran = stage
-            if any(trial.promise(self.claim) > 0 for trial in self.trials):
+            best = strongest(self.trials, self.claim)
+            if best.promise(self.claim) > 0 and best.judge(self.claim).excess > 0:
                 break
         return ran
 
     def _stage(self, pairs: Sequence[tuple[Any, Any]], size: int, risk: Fraction) -> list[tuple[Any, Any]]:
         """Try every pair; return them, the most promising first."""
         each = risk / (len(pairs) * 2 * EVENTS_PER_DIRECTION)
-        promising: list[tuple[float, int]] = []
+        promising: list[tuple[float, float, int]] = []
         for index, pair in enumerate(pairs):
             self.tell(f"{size} outputs of each neighbour, pair {index + 1} of {len(pairs)}")
             found = list(try_pair(self.target, pair, self.claim, size=size, risk=each))
             self.trials.extend(found)
-            promising.append((max(trial.promise(self.claim) for trial in found), index))
-            if promising[-1][0] > CLEAR:
+            promise = max(trial.promise(self.claim) for trial in found)
+            promising.append((promise, max(trial.ratio for trial in found), index))
+            if promise > CLEAR:
                 break  # refuted, with risk already set aside for the pairs not tried
-        return [pairs[index] for _, index in sorted(promising, reverse=True)]
+        return [pairs[index] for _, _, index in sorted(promising, reverse=True)]
 
 
 def try_pair(

@@ -6,15 +6,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Self
 
-from discreet.auditing.bounds import log_ratio_lower
 from discreet.errors import InvalidParameter
-from discreet.numerics import exact, exact_delta, round_up
+from discreet.numerics import ball, exact, exact_delta, round_down, round_up, working_precision
 
 # A curve is tested at these δ; a proof at any one of them refutes it. Dense where samples can reach.
 SMALL = (0, 1, 100, 10**3, 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 2 * 10**7)  # parts per billion
 DELTAS = (*(Fraction(n, 10**9) for n in SMALL), *(Fraction(n, 20) for n in range(1, 20)))
 TRIFLE = 0.05
-NOTHING = 1e-9
+NOTHING = 1e-6  # an ε below which further points claim nothing new
+BITS = 160
 
 
 @dataclass(frozen=True)
@@ -97,3 +97,15 @@ def _points(curve: Any, own: Fraction) -> tuple[tuple[float, Fraction], ...]:
     if not kept:
         raise InvalidParameter("claim must promise a finite epsilon at some delta below 1, got none.")
     return tuple(kept)
+
+
+def log_ratio_lower(above: Fraction, below: Fraction) -> float:
+    """ln(above / below) rounded down, for below > 0; 0 where it is negative.
+
+    >>> log_ratio_lower(Fraction(1), Fraction(2)), log_ratio_lower(Fraction(2), Fraction(2))
+    (0.0, 0.0)
+    """
+    if above <= below:
+        return 0.0
+    with working_precision(BITS):
+        return max(0.0, round_down((ball(above) / ball(below)).log()))

@@ -65,16 +65,26 @@ def choose_events(feature: Feature, training: Training, scores: tuple[Score, Sco
     shape = (bins.count(first), bins.count(second))
     cut = (bins.count(feature(training.cut[0])), bins.count(feature(training.cut[1])))
     seen = shape[0] + shape[1] + cut[0] + cut[1] > 0
+    nearest = _nearest_seen(seen) if bins.ordered else np.arange(len(bins))
     groups = [np.arange(len(bins))]
     if bins.ordered:
         groups.append(bins.coarsen(shape[0] + shape[1], COARSE))
     for group in groups:
         for favours in (0, 1):
             chosen, proved = _best_set(shape, cut, group, favours, scores[favours])
-            inside = chosen[group] & seen
+            inside = (chosen[group] & seen)[nearest]
             many = group is groups[0] and np.count_nonzero(inside) > NAMED
             handicap = feature.handicap + (COMPLEXITY if many else 0.0)
-            yield Event(feature, bins, inside, seen, favours, proved - handicap)
+            yield Event(feature, bins, inside, seen[nearest], favours, proved - handicap)
+
+
+def _nearest_seen(seen: NDArray[np.bool_]) -> Places:
+    """Each bin itself, but beyond the least and greatest values seen the outermost bin that was."""
+    places = np.flatnonzero(seen[:-1])
+    index = np.arange(len(seen))
+    if places.size:
+        index[:-1] = np.clip(index[:-1], places[0], places[-1])
+    return index
 
 
 def _best_set(
@@ -142,5 +152,5 @@ def _say_run(low: float, high: float) -> str:
     if low == high:
         return f"{low:.10g}"
     if low == -np.inf:
-        return f"at most {high:.6g}"
+        return "any number" if high == np.inf else f"at most {high:.6g}"
     return f"at least {low:.6g}" if high == np.inf else f"between {low:.6g} and {high:.6g}"

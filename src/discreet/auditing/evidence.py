@@ -1,13 +1,15 @@
 """What an audit saw: events with their counts, from which every number of its report follows again."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
-from discreet.auditing.bounds import normal_quantile, success_lower, success_upper, wilson
 from discreet.auditing.claim import Claim, Finding
+from discreet.numerics import normal_quantile, success_lower, success_upper, wilson
 
+PRIOR = 10  # imagined outputs on either side
 SHOWN = 120  # characters of a neighbour in a report
 
 
@@ -32,6 +34,12 @@ class Trial:
         lower = wilson(*self.first, z=-z)
         upper = wilson(*self.second, z=z)
         return claim.judge(Fraction(max(lower, 0.0)), Fraction(max(upper, 1e-300))).strength
+
+    @property
+    def ratio(self) -> float:
+        """About the log-ratio of the two rates, drawn towards 0: ranks trials that prove nothing yet."""
+        (count, outputs), (other, others) = self.first, self.second
+        return math.log((count + PRIOR) / (outputs + PRIOR) * (others + PRIOR) / (other + PRIOR))
 
     def to_json(self) -> dict[str, Any]:
         """Counts as whole numbers, the risk as exact text."""

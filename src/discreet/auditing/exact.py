@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.auditing.bounds import BITS
-from discreet.auditing.claim import Claim, Finding
+from discreet.auditing.claim import BITS, Claim, Finding
 from discreet.numerics import Arb, ball, round_down, working_precision
 
 Law: TypeAlias = Mapping[Hashable, Arb]  # outcome -> probability

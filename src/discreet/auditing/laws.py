@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 from flint import arb
 
-from discreet.auditing.bounds import BITS
+from discreet.auditing.claim import BITS
 from discreet.auditing.exact import Law
+from discreet.errors import InvalidParameter
 from discreet.numerics import Arb, ball, working_precision
 
 Tail: TypeAlias = Callable[[int], Arb]  # k -> Pr[noise ≥ k], noise in steps
@@ -88,6 +89,8 @@ def response_law(values: Sequence[Hashable], truth: Callable[[], Arb]) -> Callab
     """Randomised response over a list of values."""
 
     def law(value: Any) -> Law:
+        if value not in values:
+            raise InvalidParameter("neighbours must be values of the mechanism.", parameter="neighbours")
         with working_precision(BITS):
             honest = truth()
             lie = (1 - honest) / (len(values) - 1)

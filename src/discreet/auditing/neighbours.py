@@ -15,6 +15,7 @@ from discreet.numerics import Real, exact, exact_positive, exact_whole
 
 Pair: TypeAlias = tuple[Any, Any]
 Relation: TypeAlias = Literal["add/remove", "replace"]
+Kind: TypeAlias = Literal["general", "monotone"]
 
 
 def numbers(*, sensitivity: Real = 1, bounds: tuple[Real, Real] | None = None) -> list[Pair]:
@@ -38,20 +39,18 @@ def _plain(value: Fraction) -> int | float:
     return value.numerator if value.denominator == 1 else float(value)
 
 
-def vectors(*, dimension: int, sensitivity: int = 1, monotone: Sequence[str] = ()) -> list[Pair]:
+def vectors(*, dimension: int, sensitivity: int = 1, scores: Kind = "general") -> list[Pair]:
     """Pairs of lists of counting-query answers, each answer moved by at most `sensitivity`.
 
-    One up, all up, one up and the rest down, halves crossed, a single peak moved. With `monotone=["up"]`
-    only those in which all answers move the same way.
+    One up, all up, one up and the rest down, halves crossed, a single peak moved. "monotone" scores all move
+    the same way.
     """
-    k, s = (
-        exact_whole(dimension, name="dimension", least=1),
-        exact_whole(sensitivity, name="sensitivity", least=1),
-    )
-    moves = [m for m in _moves(k) if not monotone or min(m) >= 0 or max(m) <= 0]
+    k = exact_whole(dimension, name="dimension", least=1)
+    s = exact_whole(sensitivity, name="sensitivity", least=1)
+    moves = [m for m in _moves(k) if scores == "general" or min(m) >= 0 or max(m) <= 0]
     pairs = [_moved([1] * k, move, s) for move in moves]
     pairs.append(_moved(list(range(k)), moves[1 % len(moves)], s))
-    if not monotone:
+    if scores == "general":
         half = k // 2
         pairs.append(([0] * half + [s] * (k - half), [s] * half + [0] * (k - half)))
     return pairs

@@ -159,11 +159,7 @@ def canonical(value: Any) -> str:
         return f"raises {type(value).__name__}: {value}"
     if isinstance(value, np.ndarray):
         return f"array {value.dtype} {value.tolist()!r}"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {canonical(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return f"{type(value).__name__}({', '.join(map(canonical, value))})"
-    return repr(value)
+    return _spell(value, canonical, repr)
 
 
 def shape_of(value: Any) -> str:
@@ -172,11 +168,16 @@ def shape_of(value: Any) -> str:
         return f"raises {type(value).__name__}"
     if isinstance(value, np.ndarray):
         return f"array of {value.dtype}, shape {value.shape}"
+    return _spell(value, shape_of, lambda leaf: type(leaf).__name__)
+
+
+def _spell(value: Any, inside: Callable[[Any], str], leaf: Callable[[Any], str]) -> str:
+    """Collections in order, keys included; everything else by `leaf`."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {shape_of(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {inside(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return f"{type(value).__name__}({', '.join(map(shape_of, value))})"
-    return type(value).__name__
+        return f"{type(value).__name__}({', '.join(map(inside, value))})"
+    return leaf(value)
 
 
 def _leaves(value: Any, path: str) -> Iterable[tuple[str, float]]:

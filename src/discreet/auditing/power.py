@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.auditing.bounds import normal_quantile, wilson
+from discreet.numerics import normal_quantile, wilson
 
 SURE = 1.645  # standard errors: found with probability 0.95
 

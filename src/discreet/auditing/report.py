@@ -1,15 +1,17 @@
 """The report of an audit: the verdict, its witness, its power, and the evidence it follows from."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Literal, Self, TypeAlias
 
 from discreet.auditing.claim import Claim, Finding
 from discreet.auditing.evidence import Trial, show, strongest
 from discreet.auditing.exact import Verification
 from discreet.auditing.power import Power, estimate_power
+from discreet.errors import InvalidParameter
+from discreet.numerics import exact_probability
 
 Verdict: TypeAlias = Literal["violated", "not refuted"]
 VERSION = 1
@@ -65,7 +67,7 @@ class AuditReport:
             {
                 "version": VERSION,
                 "verdict": self.verdict,
-                "lower_bound": self.lower_bound,
+                "lower_bound": self.lower_bound if math.isfinite(self.lower_bound) else "infinity",
                 "delta": self.delta,
                 "claimed": self.claimed,
                 "claim": self.claim.to_json(),
@@ -81,15 +83,16 @@ class AuditReport:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The report recomputed from saved counts: nothing but counts, risks and the claim is believed.
-
-        Evidence of an exact audit holds no counts; audit again to check it.
-        """
+        """The report recomputed from saved counts: nothing but counts, risks and the claim is believed."""
         saved = json.loads(text)
         trials = [Trial.from_json(trial) for trial in saved["trials"]]
-        risk = sum((trial.risk for trial in trials), Fraction(0))
+        if saved["method"] != "sampled" or not trials:
+            raise InvalidParameter("saved evidence must hold counts. Run an exact audit again to check it.")
+        sure = exact_probability(saved["confidence"], name="confidence")
+        if sum(trial.risk for trial in trials) > 1 - sure:
+            raise InvalidParameter("saved evidence must not spend more risk than its confidence leaves.")
         claim = Claim.from_json(saved["claim"])
-        report = cls.of_trials(trials, claim, confidence=float(1 - risk), samples=saved["samples"])
+        report = cls.of_trials(trials, claim, confidence=float(sure), samples=saved["samples"])
         return replace(report, seconds=saved["seconds"])
 
     @classmethod

@@ -7,14 +7,14 @@ function and one line in ADAPTERS.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
 
 from discreet.auditing import laws
 from discreet.auditing.blackbox import Target
-from discreet.auditing.bounds import BITS
+from discreet.auditing.claim import BITS
 from discreet.auditing.exact import Law
 from discreet.auditing.neighbours import Pair, numbers, vectors
 from discreet.errors import InvalidParameter
@@ -24,6 +24,7 @@ MOST_STEPS = 4096  # of a discrete Gaussian's sigma whose weights are summed one
 FINEST_STREAM = 64  # steps in one sensitivity of a sparse vector that is enumerated
 STREAM_LENGTH = 6
 CANDIDATES = 4
+VECTORISED = ("Laplace", "Gaussian")  # their noise does not depend on how many numbers are released
 MOST_ENUMERATED = 200  # pairs
 
 
@@ -35,6 +36,7 @@ class Adapted:
     pairs: list[Pair]
     law: Callable[[Any], Law] | None = None
     enumerated: tuple[Pair, ...] = ()
+    everywhere: bool = True  # whether the law says all there is to say about any pair
 
 
 def adapt(mechanism: Any) -> Adapted:
@@ -53,17 +55,14 @@ def _additive(mechanism: Any) -> Adapted:
     """Noise on a lattice: where arrays are taken, n copies of a number are n independent releases."""
     pairs = numbers(sensitivity=mechanism.sensitivity)
     whole = mechanism.step >= 1
-    vectorised = type(mechanism).__name__ in (
-        "Laplace",
-        "Gaussian",
-    )  # their price does not depend on the length
+    vectorised = type(mechanism).__name__ in VECTORISED
 
     def sample(data: Any, n: int) -> Any:
         if vectorised and not isinstance(data, list):
             return mechanism.release(np.full(n, data, dtype=np.int64 if whole else np.float64))
         return [mechanism.release(data) for _ in range(n)]
 
-    return Adapted(sample, pairs, _additive_law(mechanism), tuple(pairs[:1]))
+    return Adapted(sample, pairs, _additive_law(mechanism), tuple(pairs[:1]), everywhere=False)
 
 
 def _additive_law(mechanism: Any) -> Callable[[Any], Law] | None:
@@ -108,10 +107,9 @@ def _response(mechanism: Any) -> Adapted:
 def _selection(mechanism: Any) -> Adapted:
     """Selection among candidates: the data are their scores."""
     size = mechanism.sensitivity
-    monotone = ["up"] if mechanism.scores == "monotone" else []
     pairs = [
         ([a * size for a in first], [b * size for b in second])
-        for first, second in vectors(dimension=CANDIDATES, monotone=monotone)
+        for first, second in vectors(dimension=CANDIDATES, scores=mechanism.scores)
     ]
 
     def sample(data: Any, n: int) -> Any:
@@ -154,7 +152,7 @@ def _stream_law(mechanism: Any) -> Callable[[Any], Law] | None:
     if type(mechanism).__name__ not in ("AboveThreshold", "Sparse") or moves > FINEST_STREAM:
         return None
     return laws.sparse_law(
-        threshold=int(mechanism.threshold / mechanism.step + Fraction(1, 2)),
+        threshold=floor(mechanism.threshold / mechanism.step + Fraction(1, 2)),
         moves=moves,
         noise=mechanism.noise,
         count=mechanism.count,

@@ -23,6 +23,7 @@ def audit(
     confidence: float = 1 - 1e-6,
     samples: int | None = None,
     seconds: float = 60,
+    picture: str | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Try to refute a privacy claim; the exit code is 1 if it is violated.
@@ -49,6 +50,8 @@ def audit(
         Outputs of each neighbour. By default more and more until refuted or out of time.
     seconds
         No stage is begun that would last longer.
+    picture
+        Save the attacks against the claim's limit as this file (.html; .png and .svg need a Chromium).
     json
         Print the report as JSON, with the counts it follows from.
     """
@@ -68,6 +71,8 @@ def audit(
             seconds=seconds,
             progress=progress,
         )
+    if picture is not None:
+        dp.pictures.trade_off(report).save(picture)
     print(report.to_json() if json else report)
     sys.exit(VIOLATED if report.violated else 0)
 

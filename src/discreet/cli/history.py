@@ -20,15 +20,15 @@ def history(
     Parameters
     ----------
     ledger
-        The ledger's file.
+        The ledger's file, or the data or policy file that it lies beside.
     dataset
         The data set; needed where the ledger holds several.
     json
         Print JSON, with exact numbers.
     """
-    from discreet.ledger import LedgerFile
+    from discreet.ledger import LedgerFile, ledger_beside
 
-    with LedgerFile(ledger) as opened:
+    with LedgerFile(ledger_beside(ledger)) as opened:
         records = opened.history(opened.the_dataset(dataset))
     if json:
         print(json_module.dumps([record.to_json() for record in records], ensure_ascii=False))

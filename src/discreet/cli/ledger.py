@@ -23,7 +23,7 @@ def verify(ledger: Path, *, anchor: Path | None = None, key: Path | None = None,
     Parameters
     ----------
     ledger
-        The ledger's file.
+        The ledger's file, or the data or policy file that it lies beside.
     anchor
         The file that remembers the ledger's last head: finds a ledger that was set back or copied.
     key
@@ -50,7 +50,7 @@ def export(ledger: Path, *, output: Path | None = None) -> None:
     Parameters
     ----------
     ledger
-        The ledger's file.
+        The ledger's file, or the data or policy file that it lies beside.
     output
         The file to write; standard output without it.
     """
@@ -82,7 +82,7 @@ def raise_budget(
     Parameters
     ----------
     ledger
-        The ledger's file.
+        The ledger's file, or the data or policy file that it lies beside.
     reason
         Why; kept for ever.
     dataset
@@ -118,7 +118,8 @@ def raise_budget(
 
 
 def _open(ledger: Path, anchor: Path | None, key: Path | None) -> Any:
-    from discreet.ledger import FileAnchor, LedgerFile
+    from discreet.ledger import FileAnchor, LedgerFile, ledger_beside
 
     secret = None if key is None else key.read_bytes()
-    return LedgerFile(ledger, anchors=() if anchor is None else (FileAnchor(anchor),), key=secret)
+    anchors = () if anchor is None else (FileAnchor(anchor),)
+    return LedgerFile(ledger_beside(ledger), anchors=anchors, key=secret)

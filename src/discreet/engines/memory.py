@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from discreet.engines.order import order_hash
+from discreet.engines.order import is_shuffled, order_hash, shuffled
 from discreet.engines.rows import Row, Rows
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate
@@ -135,6 +135,8 @@ def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     positions = {group: index for index, group in enumerate(plan.labels or ())}
 
     def rank(unit: Any, group: Group) -> tuple[int, Any]:
+        if is_shuffled(None if plan.labels is None else len(plan.labels), plan.max_groups):
+            return shuffled(order_hash(plan.salt, [unit]), positions[group]), 0
         if plan.labels is not None:
             return order_hash(plan.salt, [unit, positions[group]]), positions[group]
         return order_hash(plan.salt, [unit, *group]), _rank(group)

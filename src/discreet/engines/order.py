@@ -13,6 +13,9 @@ from collections.abc import Iterable
 from discreet.tables import Value
 
 HASH_BITS = 32
+# A prime. Small sets of groups are shuffled by x -> a x + b modulo it, and are the bits of one number.
+FIELD = 127
+MOST_SHUFFLED = 32  # groups kept of a shuffled set
 SEPARATOR = ":"
 
 
@@ -28,6 +31,23 @@ def canonical(value: Value) -> str:
     if isinstance(value, datetime.datetime):
         return str((value - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1))
     return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def is_shuffled(labels: int | None, most: int) -> bool:
+    """Whether so many public groups, of which `most` are kept, are ordered by a shuffle of their positions.
+
+    The shuffle of a unit has no ties, so the order is total. Everywhere else the order is (hash, group).
+    """
+    return labels is not None and labels <= FIELD and most <= MOST_SHUFFLED
+
+
+def shuffled(hashed: int, position: int) -> int:
+    """The place of a position in the shuffle that a unit's hash picks.
+
+    >>> sorted(shuffled(123456, position) for position in range(FIELD)) == list(range(FIELD))
+    True
+    """
+    return ((1 + hashed % (FIELD - 1)) * position + hashed // (FIELD - 1)) % FIELD
 
 
 def order_hash(salt: int, values: Iterable[Value]) -> int:

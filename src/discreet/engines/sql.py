@@ -4,6 +4,7 @@ SQL is only ever built as sqlglot trees: names are ours (c0, c1, unit, ...), val
 """
 
 import datetime
+from functools import cache
 
 from sqlglot import exp
 
@@ -31,12 +32,18 @@ def named(node: exp.Expression, name: str) -> exp.Expression:
 
 def cast(node: exp.Expression, kind: str) -> exp.Expression:
     """CAST(node AS kind)."""
-    return exp.Cast(this=node, to=exp.DataType.build(kind, dialect="duckdb"))
+    return exp.Cast(this=node, to=_type(kind).copy())
 
 
 def try_cast(node: exp.Expression, kind: str) -> exp.Expression:
     """CAST that gives NULL where it cannot."""
-    return exp.TryCast(this=node, to=exp.DataType.build(kind, dialect="duckdb"))
+    return exp.TryCast(this=node, to=_type(kind).copy())
+
+
+@cache
+def _type(kind: str) -> exp.DataType:
+    """A type of ours; reading its name takes a parser, and a question casts hundreds of times."""
+    return exp.DataType.build(kind, dialect="duckdb")
 
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:

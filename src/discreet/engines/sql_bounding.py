@@ -1,21 +1,25 @@
-"""An exact plan as one SQL statement: the five steps of `discreet.planning.exact`, each a common table
-expression.
+"""An exact plan as one SQL statement: the five steps of `discreet.planning.exact`, each under a name.
 
-    base    the rows: unit, keys k0.., measures m0.. rows    unit, group number, measures: public labels by
-    position, found keys numbered in their order pairs   for each unit and group: how many rows, and the
-    sums; units over `max_rows` from their first rows only limit   for each unit in more than `max_groups`
-    groups: the place of its last kept group kept    what is added up
+    base     the rows: unit, keys k0.., measures m0..
+    rows     unit, group number, measures: public labels by position, found keys numbered in their order
+    pairs    for each unit and group: how many rows, and the sums
+    first    the first rows of those units and groups that have more than `max_rows`
+    placed   each unit's groups, with their place in the unit's order
+    last     for each unit in too many groups: the place of its last kept group
+    kept     what is added up
 
-A group's place is 32 bits of hash, then 32 bits of its number: no two groups of a unit tie, so `place <=
-limit` keeps exactly `max_groups` of them. Units within the limits are never sorted. Rows of a unit over
-`max_rows` are numbered in the order of (hash, values); rows that tie there are equal in all that is added
-up.
+Where groups are public and few, a unit's order is a shuffle of their positions, and a place is one bit: the
+groups of a unit are then one number, and its lowest bits are the first groups. Else a place is 32 bits of
+hash above 32 bits of the group's number. Either way no two groups of a unit tie, so `place <= last` keeps
+exactly `max_groups` of them, and nobody is sorted. Rows of a unit over `max_rows` are numbered in the order
+of (hash, values); rows that tie there are equal in all that is added up.
 """
 
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from discreet.engines.order import FIELD, is_shuffled
 from discreet.engines.sql import (
     binary,
     call,
@@ -138,9 +142,16 @@ class Statement:
     def _hash(self, values: list[Typed]) -> exp.Expression:
         return hash_of(self.relations.hashing, self.plan.salt, values)
 
+    @property
+    def _shuffled(self) -> bool:
+        return is_shuffled(None if self.plan.labels is None else len(self.plan.labels), self.plan.max_groups)
+
     def _place(self, table: str) -> exp.Expression:
-        """Hash above, number below: a place of its own for each group of a unit."""
+        """Hash above, number below: a place of its own for each group of a unit; or the bit of its place in
+        the unit's shuffle."""
         group = column(GROUP, table)
+        if self._shuffled:
+            return _bit(self._hash([(column(UNIT, table), None)]), group)
         hashed = column(FOUND, table)
         if self.plan.labels is not None:
             hashed = self._hash([(column(UNIT, table), None), (group, None)])
@@ -244,6 +255,8 @@ class Statement:
         most = self.plan.max_groups
         places = exp.Select().from_("placed").select(column(UNIT), column(PLACE)).distinct(copy=False)
         source = places.subquery("p", copy=False) if self.plan.tally is not None else exp.to_table("placed")
+        if self._shuffled:
+            return _last_bits(most)
         if most <= MOST_IN_HEAP:
             smallest = call("min", column(PLACE), whole(most))
             select = exp.Select().from_(source, copy=False).select(column(UNIT)).group_by(column(UNIT))
@@ -294,6 +307,33 @@ class Statement:
             total = exp.Coalesce(this=added, expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), name), copy=False)
         return select
+
+
+def _bit(hashed: exp.Expression, group: exp.Expression) -> exp.Expression:
+    """The place of `shuffled` as a bit of a 127-bit number."""
+    number = cast(group, "UBIGINT")
+    size = whole(FIELD - 1, "UBIGINT")
+    factor = binary(exp.Add, whole(1, "UBIGINT"), binary(exp.Mod, hashed, size))
+    shift = binary(exp.IntDiv, hashed.copy(), size.copy())
+    place = binary(exp.Mod, binary(exp.Add, binary(exp.Mul, factor, number), shift), whole(FIELD, "UBIGINT"))
+    return binary(exp.BitwiseLeftShift, whole(1, "HUGEINT"), cast(place, "HUGEINT"))
+
+
+def _last_bits(most: int) -> exp.Select:
+    """For each unit, the bit of its last kept group.
+
+    Its groups are one number, whose lowest bits are taken away one by one. A unit with fewer groups is left
+    with none, and keeps all.
+    """
+    bits = exp.Select().from_("placed").select(column(UNIT), named(call("bit_or", column(PLACE)), LAST))
+    bits = bits.group_by(column(UNIT))
+    for _ in range(most - 1):
+        below = binary(exp.Sub, column(LAST), whole(1, "HUGEINT"))
+        rest = binary(exp.BitwiseAnd, column(LAST), below)
+        bits = exp.Select().from_(bits.subquery("b")).select(column(UNIT), named(rest, LAST))
+    negative = binary(exp.Sub, whole(0, "HUGEINT"), column(LAST))
+    lowest = exp.Nullif(this=binary(exp.BitwiseAnd, column(LAST), negative), expression=whole(0, "HUGEINT"))
+    return exp.Select().from_(bits.subquery("b")).select(column(UNIT), named(lowest, LAST))
 
 
 def _key(key: Key, columns: Columns) -> exp.Expression:

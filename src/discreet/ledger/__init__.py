@@ -31,7 +31,7 @@ from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
 from discreet.ledger.balance import Balance
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head
-from discreet.ledger.file import LedgerFile
+from discreet.ledger.file import LedgerFile, ledger_beside
 from discreet.ledger.for_policy import open_ledger
 from discreet.ledger.history import Record
 from discreet.ledger.ledger import Ledger
@@ -52,5 +52,6 @@ __all__ = [
     "Record",
     "Request",
     "Verification",
+    "ledger_beside",
     "open_ledger",
 ]

@@ -15,6 +15,20 @@ from discreet.ledger.sqlite import SqliteStore
 from discreet.ledger.store import Transaction
 from discreet.ledger.verification import Verification, verify
 
+DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
+
+
+def ledger_beside(path: str | Path) -> Path:
+    """The ledger that a path names: the file itself, or the one beside a data or policy file."""
+    if Path(path).suffix not in DATA:
+        return Path(path)
+    beside = Path(path).with_suffix(".ledger")
+    if not beside.is_file():
+        raise InvalidParameter(
+            f"there must be a ledger at {beside}, and there is none yet.", parameter="ledger"
+        )
+    return beside
+
 
 class LedgerFile:
     """What an existing ledger says, for its owner and whoever checks it; and the owner's own entries."""

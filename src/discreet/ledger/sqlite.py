@@ -7,6 +7,7 @@ the file and the end of the journal, in this order, before COMMIT returns: a pow
 either all of the work or none of it.
 """
 
+import ctypes
 import os
 import sqlite3
 import threading
@@ -16,39 +17,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from discreet.errors import DiscreetError, InvalidParameter, LedgerConflict
+from discreet.errors import DiscreetError, LedgerConflict
 from discreet.ledger.commits import CommitQueue, Job
+from discreet.ledger.connection import Line, check_file, locks_of, make_file, translated_errors
 from discreet.ledger.owner import Owner, is_alive, sweep
 from discreet.ledger.schema import check_tables, migrate
-from discreet.ledger.store import Guard, Transaction, unavailable
+from discreet.ledger.store import Guard, Transaction
 from discreet.ledger.tables import Tables
-from discreet.ledger.turns import Turns
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Transaction], Any]
-
-# What each connection must report; a build of SQLite that says otherwise is refused.
-PRAGMAS = (
-    ("journal_mode", "truncate"),
-    ("synchronous", 3),  # EXTRA: all that FULL does, and the journal's own end is synced
-    ("fullfsync", 1),  # where the system's fsync does not reach the disk
-    ("ignore_check_constraints", 0),
-    ("writable_schema", 0),
-    ("trusted_schema", 0),
-    ("read_uncommitted", 0),
-    ("mmap_size", 0),
-)
-
-
-def configure(connection: sqlite3.Connection) -> None:
-    """Set what durability needs, and refuse a connection that does not then report it."""
-    for name, wanted in PRAGMAS:
-        connection.execute(f"PRAGMA {name} = {wanted}")
-        found = connection.execute(f"PRAGMA {name}").fetchone()
-        if found is not None and found[0] != wanted:
-            raise LedgerConflict(
-                f"SQLite must run with {name} = {wanted}, got {found[0]}. Charges would not be safe."
-            )
 
 
 class SqliteStore:
@@ -63,28 +41,15 @@ class SqliteStore:
 
     def _prepare(self, create: bool) -> None:
         if create and not self._path.exists():
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            _sync_folder(self._path.parent)
-        _check_file(self._path)
-        with Line(self) as line, line.turns.alone():
+            make_file(self._path)
+        check_file(self._path)
+        with self.line() as line, line.turns.alone():
             (migrate if create else check_tables)(line.connection)
             sweep(self.locks)
 
-    def connect(self) -> sqlite3.Connection:
-        """A connection that has proved its settings."""
-        connection = sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            timeout=self._patience,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        try:
-            configure(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    def line(self) -> Line:
+        """A connection of its own."""
+        return Line(self._path, patience=self._patience)
 
     def write(self, work: Callable[[Transaction], T]) -> T:
         """Run the work alone and return once it is on disk; work of other threads may share the commit."""
@@ -113,12 +78,7 @@ class SqliteStore:
 
     @property
     def locks(self) -> Path:
-        """The folder of files that only carry locks: the queue's, and one for each process that charges."""
-        return self._path.with_name(self._path.name + "-locks")
-
-    @property
-    def patience(self) -> float:
-        return self._patience
+        return locks_of(self._path)
 
     def close(self) -> None:
         self._is_closed = True
@@ -132,29 +92,6 @@ class SqliteStore:
         """In a forked child: leave the parent's connections alone, for their locks are the parent's."""
         self._session.leave_to_parent()
         self._session = _Session(self)
-
-
-class Line:
-    """A connection and its place in the queue."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        self.turns = Turns(store.locks, patience=store.patience)
-        try:
-            with self.turns.together():
-                self.connection = store.connect()
-        except BaseException:
-            self.turns.close()
-            raise
-
-    def close(self) -> None:
-        self.connection.close()
-        self.turns.close()
-
-    def __enter__(self) -> "Line":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class _Session:
@@ -179,7 +116,7 @@ class _Session:
         try:
             line = self._readers.pop()
         except IndexError:
-            line = Line(self._store)
+            line = self._store.line()
         try:
             yield line
         except BaseException:
@@ -209,7 +146,7 @@ class _Session:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         if self._writer is None:
-            self._writer = Line(self._store)
+            self._writer = self._store.line()
         line = self._writer
         try:
             with line.turns.alone():
@@ -236,7 +173,7 @@ class _Session:
         for line in (self._writer, *self._readers):
             if line is not None:
                 line.turns.close()
-                _OF_THE_PARENT.append(line.connection)
+                _keep_for_ever(line.connection)
         if self._owner is not None:
             self._owner.forget()
 
@@ -253,34 +190,15 @@ def _attempt(connection: sqlite3.Connection, tables: Tables, work: Work) -> tupl
     return result, None
 
 
-@contextmanager
-def translated_errors() -> Iterator[None]:
-    """Every failure of the disk or of SQLite becomes the one constant error."""
-    try:
-        yield
-    except (sqlite3.Error, OSError):
-        raise unavailable() from None
+def _keep_for_ever(connection: sqlite3.Connection) -> None:
+    """In a forked child: never close the parent's connection, not even at exit.
 
-
-def _check_file(path: Path) -> None:
-    status = os.stat(path)
-    if not path.is_file():
-        raise InvalidParameter("the ledger's path must name a file.", parameter="ledger")
-    if status.st_nlink > 1:
-        # SQLite names its journal after the path: under two names a crash would not be repaired.
-        raise LedgerConflict("the ledger must have one name on disk, and it has hard links. Remove them.")
-
-
-def _sync_folder(folder: Path) -> None:
-    file = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+    Closing one in the middle of a transaction would roll it back on disk, under the parent's hands.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 
 _OPEN: "weakref.WeakSet[SqliteStore]" = weakref.WeakSet()
-_OF_THE_PARENT: list[object] = []  # connections that a forked child must neither use nor close
 
 
 def _after_fork() -> None:

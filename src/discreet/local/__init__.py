@@ -53,6 +53,8 @@ def from_json(protocol: str | dict[str, Any]) -> Choice | WindowNumber | Laplace
         except json.JSONDecodeError:
             raise InvalidParameter("a protocol must be JSON.", parameter="protocol") from None
     fields: dict[str, Any] = protocol if isinstance(protocol, dict) else {}
+    if fields.get("version") != 1:
+        raise InvalidParameter("a protocol must be an object of version 1.", parameter="version")
     for known in (Choice, WindowNumber, LaplaceNumber):
         if fields.get("protocol") == known.protocol:
             return known.from_json(fields)

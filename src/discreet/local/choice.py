@@ -135,7 +135,7 @@ class Choice:
 
     def _read(self, report: Any) -> set[int]:
         """The values of a report; another number of them, or unknown ones, are not of this protocol."""
-        held = [report] if self.size == 1 else report
+        held = [report] if self.size == 1 else report if isinstance(report, list) else []
         try:
             codes = {self._codes[value] for value in held}
         except (KeyError, TypeError):

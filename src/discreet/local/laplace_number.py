@@ -26,7 +26,7 @@ class LaplaceNumber(BoundedNumber):
     L.
     Accuracy: the mean of n reports lies within 2b√(l/n) + b·l/n of the mean of the numbers, l = ln(2/(1 -
     confidence)): Bernstein's inequality, because E[exp(λX)] ≤ 1/(1 - λ²b²) on the lattice too
-    (docs/theory/local.md).
+    (docs/theory/randomized-response.md).
 
     >>> LaplaceNumber(bounds=(0, 15), epsilon=0.5).noise.scale
     Fraction(30, 1)

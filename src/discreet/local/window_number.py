@@ -125,7 +125,8 @@ class WindowNumber(BoundedNumber):
     @property
     def _slope(self) -> float:
         """The change of the estimate with the mean report."""
-        total = self.window + self.places / math.expm1(float(self.epsilon))
+        price = float(self.epsilon)
+        total = self.window + self.places * math.exp(-price) / -math.expm1(-price)
         return total / self.window * self._span / self.levels
 
     def _mean(self, place: float) -> float:
@@ -186,8 +187,8 @@ def worst_variance(epsilon: float, levels: int, window: int) -> float:
 
 def _level_variance(epsilon: float, levels: int, window: int, x: int) -> float:
     places, miss_each = levels + window, math.exp(-epsilon)
-    total = window * (1 - miss_each) + places * miss_each  # Z·e^-ε
-    gain = 1 - miss_each
+    gain = -math.expm1(-epsilon)
+    total = window * gain + places * miss_each  # Z·e^-ε
 
     def moment(power: int) -> float:
         near = _power_sum(x + window, power) - _power_sum(x, power)

@@ -116,7 +116,9 @@ class Channel(Family):
         return sorted(ratios)
 
     def rational_failure(self, direction: Direction) -> Fraction | None:
-        return None
+        rows = self.matrix if direction == 0 else self.matrix[::-1]
+        pairs = [(rows[0], rows[1])] if self.exact else permutations(self.matrix, 2)
+        return max(sum((p for p, q in zip(*pair, strict=True) if q == 0), Fraction(0)) for pair in pairs)
 
     def for_group(self, size: int) -> Family:
         return Group(self, size)

@@ -1,5 +1,6 @@
 """Composition of (ε, δ) guarantees: basic, advanced and optimal."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
@@ -102,4 +103,7 @@ def _slack(slack: Real) -> Fraction:
 
 
 def _up(value: Arb) -> Fraction:
-    return Fraction(round_up(value))
+    found = round_up(value)
+    if found == math.inf:
+        raise InvalidParameter("epsilon must be one that composes to a finite number, got a larger one.")
+    return Fraction(found)

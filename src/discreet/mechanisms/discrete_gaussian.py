@@ -17,7 +17,7 @@ from discreet.losses import (
 from discreet.mechanisms.additive import Additive, show
 from discreet.mechanisms.example import Example
 from discreet.mechanisms.gaussian import calibrate, rounded_distance
-from discreet.mechanisms.lattice import choose_step
+from discreet.mechanisms.lattice import SMALLEST_PRICE, choose_step
 from discreet.numerics import (
     Arb,
     Real,
@@ -45,7 +45,7 @@ class DiscreteGaussian(Additive):
     Privacy: s²/2σ²-zCDP in any dimension, and the exact curve in one (Canonne, Kamath and Steinke, NeurIPS
     2020, Theorems 4 and 7); s counts the sensitivity after rounding. Never Gaussian DP: its tails are not
     Gaussian.
-    Accuracy: Var ≤ σ² (same, Corollary 9); Pr[|noise| > a] ≤ Pr[|N(0, σ²)| ≥ a] (same, Proposition 25).
+    Accuracy: Var ≤ σ² (same); Pr[|noise| > a] ≤ Pr[|N(0, σ²)| ≥ a] (same).
 
     >>> DiscreteGaussian(sigma=10, sensitivity=1).loss.rho
     0.005
@@ -78,7 +78,7 @@ class DiscreteGaussian(Additive):
         numbers = exact_whole(dimension, name="dimension", least=1)
         unit = _unit_sigma(epsilon=epsilon, delta=delta, rho=rho)
         nominal = exact_positive(sigma, name="sigma") if sigma is not None else unit * reach
-        grid = choose_step(step, scale=nominal, sensitivity=reach)
+        grid = choose_step(step, scale=min(nominal, reach / SMALLEST_PRICE), sensitivity=reach)
         fixed = nominal if sigma is not None else unit * rounded_distance(reach, grid, numbers)
         known = check_relation(relation)
         self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)

@@ -38,7 +38,7 @@ class KeySelection:
     With a `threshold` t, a key of fewer than t persons is never kept: π(n - t + 1).
 
     Privacy: (ε, δ)-DP when a person is added or removed (Desfontaines, Voss, Gipson and Mandayam, PoPETs
-    2022, Theorem 1, where π is also shown to be the best possible). Counts are of persons, not rows.
+    2022, where π is also shown to be the best possible). Counts are of persons, not rows.
     Accuracy: `always` is the least number of persons whose key is surely kept.
 
     >>> selection = KeySelection(epsilon=1, delta=1e-6)
@@ -166,7 +166,7 @@ def _rising(epsilon: Fraction, delta: Fraction, n: int) -> Arb:
 
 
 def keeping(epsilon: Fraction, delta: Fraction, n: int) -> Arb:
-    """π(n) for 1 <= n <= n₂, as a ball: the recursion in closed form (same paper, Theorem 1)."""
+    """π(n) for 1 <= n <= n₂, as a ball: the recursion in closed form."""
     first, _ = turning_points(epsilon, delta)
     if n <= first:
         return _rising(epsilon, delta, n)

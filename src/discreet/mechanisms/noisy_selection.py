@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from discreet.losses import Relation
-from discreet.mechanisms.lattice import FINENESS, choose_step
+from discreet.mechanisms.lattice import choose_step
 from discreet.mechanisms.selection import Kind, Selection
-from discreet.mechanisms.steps import all_to_steps
-from discreet.numerics import Real, largest_power_of_two
+from discreet.mechanisms.steps import all_to_steps, fine_step
+from discreet.numerics import Real
 from discreet.randomness import Source, discrete_laplace
 from discreet.randomness.scores import Scores
 
@@ -36,7 +36,7 @@ class NoisySelection(Selection):
     ) -> None:
         super().__init__(epsilon=epsilon, sensitivity=sensitivity, scores=scores, relation=relation)
         nominal = answers / self.factor
-        fine = largest_power_of_two(nominal / FINENESS)
+        fine = fine_step(scale=nominal, sensitivity=self.sensitivity)
         chosen = choose_step(fine if step is None else step, scale=nominal, sensitivity=self.sensitivity)
         object.__setattr__(self, "step", chosen)
 

@@ -22,9 +22,9 @@ class PermuteAndFlip(Selection):
 
     Pr[r] = p(r)·∫₀¹ Π_{s≠r} (1 - t·p(s)) dt.
 
-    Privacy: ε-DP (McKenna and Sheldon, NeurIPS 2020, Theorem 1); charged as any ε-DP mechanism, because its
+    Privacy: ε-DP (McKenna and Sheldon, NeurIPS 2020); charged as any ε-DP mechanism, because its
     range is not bounded: at ε = 2 its Rényi divergence of order 2 exceeds that of ε²/8-zCDP.
-    Accuracy: its expected error is at most the exponential mechanism's (same, Theorem 2).
+    Accuracy: its expected error is at most the exponential mechanism's (same).
 
     >>> PermuteAndFlip(epsilon=1, sensitivity=1).probabilities([5, 5])
     (0.5, 0.5)

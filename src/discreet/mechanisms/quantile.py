@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss, Relation, bounded_range, check_relation
+from discreet.losses import PrivacyLoss, Relation, bounded_range, check_relation, pure
 from discreet.mechanisms.additive import show
 from discreet.mechanisms.example import Example
 from discreet.mechanisms.inputs import as_numbers, exact_bounds
@@ -23,10 +23,13 @@ from discreet.numerics import (
     exact_whole,
     largest_power_of_two,
 )
-from discreet.randomness import Source, fresh_source, uniform_below, weighted_choice
+from discreet.randomness import Source, fresh_source, permute_and_flip, uniform_below, weighted_choice
 
 _FINENESS = 1 << 20  # steps between the bounds, unless a step is declared
 _MOST_POINTS = 1 << 61
+_MOST_COINS = 1 << 22  # points that permute-and-flip throws coins for, one each
+
+Method: TypeAlias = Literal["exponential", "permute-and-flip"]
 
 
 @dataclass(frozen=True, init=False)
@@ -41,7 +44,8 @@ class Quantile:
     a point in it: the law over all points, at the price of a sort. Values outside the bounds lie below or
     above all points.
 
-    Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011, Algorithm 2).
+    Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011). The
+    method "permute-and-flip" errs less, and is charged as any ε-DP mechanism.
     Accuracy: `rank_error`.
 
     >>> Quantile(epsilon=1, quantile=0.5, bounds=(0, 100), step=1).points
@@ -53,6 +57,7 @@ class Quantile:
     bounds: tuple[Fraction, Fraction]
     step: Fraction
     max_rows: int
+    method: Method
     relation: Relation
 
     def __init__(
@@ -63,6 +68,7 @@ class Quantile:
         bounds: tuple[Real, Real],
         step: Real | None = None,
         max_rows: Real = 1,
+        method: Method = "exponential",
         relation: Relation = "add/remove",
     ) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
@@ -74,6 +80,17 @@ class Quantile:
         object.__setattr__(self, "step", grid)
         object.__setattr__(self, "max_rows", exact_whole(max_rows, name="max_rows", least=1))
         object.__setattr__(self, "relation", check_relation(relation))
+        if method not in ("exponential", "permute-and-flip"):
+            raise InvalidParameter(
+                f'method must be "exponential" or "permute-and-flip", got {str(method)[:60]}.',
+                parameter="method",
+            )
+        object.__setattr__(self, "method", method)
+        if method == "permute-and-flip" and self.points > _MOST_COINS:
+            raise InvalidParameter(
+                f"step must leave at most 2^22 points for permute-and-flip, got {show(grid)}.",
+                parameter="step",
+            )
         if not 1 <= self.points <= _MOST_POINTS or max(map(abs, self._ends)) >= _MOST_POINTS:
             raise InvalidParameter(
                 f"step must leave between 1 and 2^61 points within the bounds, got {show(grid)}.",
@@ -105,8 +122,9 @@ class Quantile:
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of a mechanism of bounded range ε."""
-        return bounded_range(epsilon=self.epsilon, relation=self.relation)
+        """The loss of a mechanism of bounded range ε; of any ε-DP mechanism for permute-and-flip."""
+        family = bounded_range if self.method == "exponential" else pure
+        return family(epsilon=self.epsilon, relation=self.relation)
 
     def release(self, values: Any) -> int | float:
         """A point of the lattice near the quantile: an int on a step of 1 or more, else a float."""
@@ -125,6 +143,8 @@ class Quantile:
     def _choose(
         self, source: Source, starts: NDArray[np.int64], sizes: NDArray[np.int64], scores: NDArray[Any]
     ) -> int:
+        if self.method == "permute-and-flip":  # every point has a coin of its own
+            return self._ends[0] + permute_and_flip(source, np.repeat(scores, sizes), self._factor)
         gap = weighted_choice(source, scores, self._factor, sizes)
         return int(starts[gap]) + uniform_below(source, int(sizes[gap]))
 
@@ -179,7 +199,7 @@ class Quantile:
         """One sentence for a receipt."""
         low, high = self.bounds
         return (
-            f"Quantile {show(self.quantile)} by the exponential mechanism with epsilon {show(self.epsilon)} "
+            f"Quantile {show(self.quantile)} by {self.method} selection with epsilon {show(self.epsilon)} "
             f"over multiples of {show(self.step)} in [{show(low)}, {show(high)}] ({self.relation})."
         )
 
@@ -188,7 +208,9 @@ class Quantile:
         """Cases for the shared checks."""
         median = cls(epsilon=2, bounds=(0, 4), step=1)
         upper = cls(epsilon=2, quantile=Fraction(3, 4), bounds=(0, 4), step=1, relation="replace")
+        flipped = cls(epsilon=2, bounds=(0, 4), step=1, method="permute-and-flip")
         return (
+            Example(flipped, ((1, 1, 3), (1, 1, 3, 4)), flipped._release),
             Example(median, ((1, 1, 3), (1, 1, 3, 4)), median._release),
             Example(upper, ((0.5, 1, 3), (4, 1, 3)), upper._release),
         )

@@ -1,6 +1,5 @@
 """Randomised response: tell the truth with a known probability, else another value."""
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -133,18 +132,29 @@ class RandomizedResponse:
 
     def _release(self, value: Any, source: Source) -> Any:
         if isinstance(value, np.ndarray):
-            answers = self._answer(value.reshape(-1).tolist(), source)
-            return np.array(answers, dtype=value.dtype).reshape(value.shape)
-        if isinstance(value, list | tuple):
-            return self._answer(list(value), source)
-        return self._answer([value], source)[0]
+            answers = self._answer(self._read(value), source)
+            return self._table(value.dtype)[answers].reshape(value.shape)
+        people = list(value) if isinstance(value, list | tuple) else [value]
+        answers = self._answer(self._read(people), source)
+        named = [_like(given, self.values[i]) for given, i in zip(people, answers.tolist(), strict=True)]
+        return named if isinstance(value, list | tuple) else named[0]
 
-    def _answer(self, values: list[Any], source: Source) -> list[Any]:
-        codes = np.array([self._code(value) for value in values], dtype=np.int64)
+    def _answer(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """The positions of the answers among the values: a lie goes on to one of the others, uniformly."""
         lies = self._lies(source, codes.size)
-        shifts = lies * (1 + uniform_below(source, len(self.values) - 1, codes.size))
-        answers = (codes + shifts) % len(self.values)
-        return [_like(values[i], self.values[answer]) for i, answer in enumerate(answers.tolist())]
+        if len(self.values) > 2:
+            lies *= 1 + uniform_below(source, len(self.values) - 1, codes.size)
+        return (codes + lies) % len(self.values)
+
+    def _table(self, kind: Any) -> NDArray[Any]:
+        """The values as an array of this type, or of one that holds them all: none may be cut short."""
+        mixed = len({type(value) for value in self.values}) > 1
+        table = np.array(self.values, dtype=object if mixed else None)
+        try:
+            alike = table.astype(kind)
+        except (ValueError, TypeError, OverflowError):
+            return table
+        return alike if (alike == table).all() else table
 
     def _lies(self, source: Source, size: int) -> NDArray[np.int64]:
         if isinstance(self.truth, Fraction):
@@ -153,10 +163,21 @@ class RandomizedResponse:
             source, lambda bits: certified_floor(lambda: (1 - self._probability()) * 2**bits), size
         )
 
-    def _code(self, value: Any) -> int:
+    @property
+    def _are_bits(self) -> bool:
+        return self.values == (0, 1)
+
+    def _read(self, values: Any) -> NDArray[np.int64]:
+        """Positions among the declared values; anything else is refused without being quoted."""
+        if self._are_bits and isinstance(values, np.ndarray) and values.dtype.kind in "biu":
+            flat = values.reshape(-1)
+            if ((flat == 0) | (flat == 1)).all():
+                return flat.astype(np.int64)
+        positions = {value: i for i, value in enumerate(self.values)}
+        listed = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else values
         try:
-            return self.values.index(value)
-        except ValueError:
+            return np.array([positions[value] for value in listed], dtype=np.int64)
+        except (KeyError, TypeError):
             raise InvalidParameter("value must be one of the declared values.", parameter="value") from None
 
     # --- the collector -------------------------------------------------------------------------------------
@@ -179,17 +200,17 @@ class RandomizedResponse:
     def estimate(self, reports: Any, confidence: Real = 0.95) -> Any:
         """The share of ones, or for declared values the share of each: unbiased, with error and interval."""
         self._check_informative()
-        flat = reports.reshape(-1).tolist() if isinstance(reports, np.ndarray) else list(reports)
-        counts = Counter(self._code(report) for report in flat)
+        codes = self._read(reports if isinstance(reports, np.ndarray) else list(reports))
+        counts = np.bincount(codes, minlength=len(self.values)).tolist()
         level = exact_probability(confidence, name="confidence")
         shares = [
-            self.support.estimate(count=counts[code], reports=len(flat), confidence=level)
+            self.support.estimate(count=counts[code], reports=codes.size, confidence=level)
             for code in range(len(self.values))
         ]
-        return shares[1] if self.values == (0, 1) else dict(zip(self.values, shares, strict=True))
+        return shares[1] if self._are_bits else dict(zip(self.values, shares, strict=True))
 
     def _check_informative(self) -> None:
-        if self.truth == Fraction(1, len(self.values)):
+        if self.epsilon is None and self.truth == Fraction(1, len(self.values)):
             raise InvalidParameter(
                 f"truth must differ from 1/{len(self.values)} for an estimate, got {self.truth}. "
                 "Every answer is equally likely whatever the truth.",

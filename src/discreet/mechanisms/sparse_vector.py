@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from discreet.errors import Finished, InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, check_relation
 from discreet.mechanisms.additive import show
-from discreet.mechanisms.lattice import FINENESS, choose_step
+from discreet.mechanisms.lattice import choose_step
 from discreet.mechanisms.sparse_noise import (
     SparseNoise,
     Split,
@@ -17,7 +17,7 @@ from discreet.mechanisms.sparse_noise import (
     optimal_noise,
     seeds_noise,
 )
-from discreet.mechanisms.steps import to_steps
+from discreet.mechanisms.steps import fine_step, to_steps
 from discreet.numerics import (
     Arb,
     Real,
@@ -28,7 +28,6 @@ from discreet.numerics import (
     exact_positive,
     exact_probability,
     exact_whole,
-    largest_power_of_two,
     round_up,
     working_precision,
 )
@@ -71,7 +70,7 @@ class SparseVector:
         self.noise = self._calibrate()
         # Only comparisons leave, so a fine lattice costs nothing.
         scale = self.sensitivity * min(self.noise.threshold, self.noise.query)
-        fine = largest_power_of_two(scale / FINENESS)
+        fine = fine_step(scale=scale, sensitivity=self.sensitivity)
         self.step = choose_step(fine if step is None else step, scale=scale, sensitivity=self.sensitivity)
         if self.split == "seeds":
             check_total(self.noise, epsilon=self.epsilon, delta=self.delta)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.losses import PrivacyLoss, Relation, check_relation, pure
 from discreet.mechanisms.additive import Additive, show
 from discreet.mechanisms.example import Example
-from discreet.mechanisms.lattice import choose_step
+from discreet.mechanisms.lattice import SMALLEST_PRICE, choose_step
 from discreet.numerics import (
     Arb,
     Real,
@@ -34,8 +34,8 @@ class Staircase(Additive):
     `width` r is the inner stair; the default has the least variance. With d = 1 this is discrete Laplace
     noise.
 
-    Privacy: ε-DP, because a shift by at most d steps moves by at most one stair (Geng and Viswanath, IEEE
-    Trans. Inf. Theory 2016, Theorems 7 and 8, on the whole numbers). If one unit changes `dimension` numbers
+    Privacy: ε-DP, because a shift by at most d steps moves by at most one stair (docs/theory/statistics.md;
+    Geng and Viswanath, IEEE Trans. Inf. Theory 2016). If one unit changes `dimension` numbers
     at once, each gets ε/dimension: the stairs do not add up over an l1 ball.
     Accuracy: at ε = 6 its variance is about a quarter of Laplace noise's.
 
@@ -62,7 +62,7 @@ class Staircase(Additive):
     ) -> None:
         price = exact_epsilon(epsilon)
         reach = exact_positive(sensitivity, name="sensitivity")
-        grid = choose_step(step, scale=reach / price, sensitivity=reach)
+        grid = choose_step(step, scale=reach / max(price, SMALLEST_PRICE), sensitivity=reach)
         numbers, known = exact_whole(dimension, name="dimension", least=1), check_relation(relation)
         self._fix(epsilon=price, sensitivity=reach, step=grid, dimension=numbers, relation=known)
         if width is None:
@@ -92,8 +92,18 @@ class Staircase(Additive):
         return float(self.step) ** 2 * staircase_variance(float(self._price), self._stairs, self.width)
 
     def _noise(self, source: Source, size: int | None) -> Any:
-        drawn = self._draw(source, 1 if size is None else size)
-        return int(drawn[0]) if size is None else drawn
+        return self._draw_one(source) if size is None else self._draw(source, size)
+
+    def _draw_one(self, source: Source) -> int:
+        """`_draw` without arrays."""
+        while True:
+            inside = self.width == self._stairs or bernoulli_real(source, self._inside)
+            first, places = (0, self.width) if inside else (self.width, self._stairs - self.width)
+            steps = geometric(source, 1 / self._price) * self._stairs + first + uniform_below(source, places)
+            if uniform_below(source, 2) == 0:
+                return steps
+            if steps:
+                return -steps
 
     def _draw(self, source: Source, size: int) -> NDArray[Any]:
         """Block and place are independent; minus zero is thrown away, so that zero counts once."""

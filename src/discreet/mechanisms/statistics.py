@@ -24,6 +24,7 @@ from discreet.mechanisms.steps import all_to_steps, to_steps
 from discreet.numerics import Estimate, Interval, Real, exact, largest_power_of_two
 
 _FINENESS = 1 << 20  # steps between the bounds
+_FEW_POINTS = 1 << 12  # among more, leaving out those that were tried makes no difference
 
 
 def count(
@@ -179,10 +180,21 @@ def quantile(
     step: Real | None = None,
     relation: Relation = "add/remove",
 ) -> int | float:
-    """A value near this quantile, by the exponential mechanism over a lattice: see `Quantile`."""
-    return Quantile(epsilon=epsilon, quantile=quantile, bounds=bounds, step=step, relation=relation).release(
-        values
-    )
+    """A value near this quantile, of a lattice: see `Quantile`.
+
+    Privacy: ε-DP; by permute-and-flip among few points, where it errs less, else exponential.
+    """
+    given: dict[str, Any] = {
+        "epsilon": epsilon,
+        "quantile": quantile,
+        "bounds": bounds,
+        "step": step,
+        "relation": relation,
+    }
+    mechanism = Quantile(**given)
+    if mechanism.points <= _FEW_POINTS:
+        mechanism = Quantile(**given, method="permute-and-flip")
+    return mechanism.release(values)
 
 
 class _Rows:
@@ -264,7 +276,10 @@ def _flags(values: Any) -> NDArray[np.int64]:
 def _by_keys(values: Any, keys: Sequence[Hashable]) -> tuple[list[Any], NDArray[np.int64]]:
     position = {key: i for i, key in enumerate(check_values(keys))}
     held = values.tolist() if isinstance(values, np.ndarray) else values
-    found = [position[value] for value in held if value in position]
+    try:
+        found = [position[value] for value in held if value in position]
+    except TypeError:
+        raise InvalidParameter("values must be hashable, as keys are.", parameter="values") from None
     return list(position), np.bincount(np.array(found, dtype=np.int64), minlength=len(position))
 
 

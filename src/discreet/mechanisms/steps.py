@@ -10,8 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
+from discreet.mechanisms.lattice import FINENESS, SMALLEST_PRICE
+from discreet.numerics import largest_power_of_two
 
 _SAFE = 2.0**62  # whole numbers below it leave room for noise in int64
+
+
+def fine_step(*, scale: Fraction, sensitivity: Fraction) -> Fraction:
+    """A step where only comparisons leave: 2^20 in a scale, and at least 2^10 in a sensitivity.
+
+    >>> fine_step(scale=Fraction(2), sensitivity=Fraction(1)) == Fraction(1, 2**19)
+    True
+    """
+    return largest_power_of_two(min(scale / FINENESS, sensitivity * SMALLEST_PRICE))
 
 
 def to_steps(value: Any, step: Fraction, *, name: str = "value") -> int:

@@ -27,7 +27,7 @@ class TopK(NoisySelection):
     shot).
 
     Privacy: one shot is ε-DP (docs/theory/selection.md); peeling is k adaptive rounds of bounded range ε/k
-    each (Durfee and Rogers, NeurIPS 2019, Lemma 4.2), so cheaper under composition.
+    each (Durfee and Rogers, NeurIPS 2019), so cheaper under composition.
 
     >>> TopK(epsilon=1, sensitivity=1, count=5, scores="monotone").scale
     Fraction(5, 1)

@@ -1,6 +1,12 @@
 """Numbers that cannot lie: exact rationals, directed rounding, certified enclosures, one monotone search."""
 
-from discreet.numerics.binomial import clopper_pearson
+from discreet.numerics.binomial import (
+    clopper_pearson,
+    normal_quantile,
+    success_lower,
+    success_upper,
+    wilson,
+)
 from discreet.numerics.enclosure import Arb, ball, certified_floor, certified_sign, working_precision
 from discreet.numerics.interval import Estimate, Interval
 from discreet.numerics.rational import (
@@ -35,7 +41,11 @@ __all__ = [
     "exponent_of_two",
     "largest_power_of_two",
     "least_passing",
+    "normal_quantile",
     "round_down",
     "round_up",
+    "success_lower",
+    "success_upper",
+    "wilson",
     "working_precision",
 ]

@@ -1,25 +1,36 @@
-"""Exact confidence limits for a binomial proportion."""
+"""Certified bounds on a probability from a count: Clopper and Pearson's, by sums in balls.
 
-import math
+    p_L = sup{p : Pr[Bin(n, p) ≥ k] ≤ risk},  p_U = inf{p : Pr[Bin(n, p) ≤ k] ≤ risk},  k of n succeeded
+
+Each holds with probability at least 1 - risk whatever the true probability is: no approximation, any n and k.
+"""
+
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TypeVar
 
-from discreet.numerics.enclosure import ball, working_precision
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from discreet.numerics.enclosure import Arb, ball, working_precision
 from discreet.numerics.interval import Interval
 from discreet.numerics.rounding import round_down, round_up
 
-HALVINGS = 16  # of the gap between the share and a simple limit: digits enough for any reader
-MANY = 40
-MARGINS = (Fraction(1, 1000), Fraction(1, 200), Fraction(1, 50), Fraction(1, 20))
-BITS = 53  # more would only move the limits in digits that nobody reads
+BITS = 160
+GRID = 1 << 112  # the bounds are multiples of 1/GRID: short to print, far finer than any sample can tell
+MOST_STEPS = 60
+NEGLIGIBLE_TERM = 2.0**-70
+NEGLIGIBLE_STEP = 2.0**-27  # Newton squares it: what is left is below the precision of a float
+
+Shape = TypeVar("Shape", float, NDArray[np.float64])
 
 
 @lru_cache(maxsize=4096)
 def clopper_pearson(*, successes: int, trials: int, confidence: Fraction) -> Interval:
-    """The interval of p that holds with at least this confidence, whatever p is.
+    """The interval of p that holds with at least this confidence, whatever p is: half the risk at each end.
 
-    Lower limit: the p with Pr[Bin(n, p) ≥ c] = (1 - confidence)/2; upper limit likewise from below.
     Accuracy: never too short (Clopper and Pearson, Biometrika 1934); independent trials whose probabilities
     differ only make it more careful (Hoeffding, Ann. Math. Statist. 1956, Theorem 4).
 
@@ -29,55 +40,93 @@ def clopper_pearson(*, successes: int, trials: int, confidence: Fraction) -> Int
     """
     if trials == 0 or confidence == 1:
         return Interval(0.0, 1.0)
-    tail = (1 - confidence) / 2
-    upper = _upper(successes, trials, tail)
-    lower = 1 - _upper(trials - successes, trials, tail)
-    return Interval(round_down(lower), round_up(upper))
+    risk = (1 - confidence) / 2
+    lower = success_lower(successes, trials, risk=risk)
+    return Interval(round_down(lower), round_up(success_upper(successes, trials, risk=risk)))
 
 
-def _upper(successes: int, trials: int, tail: Fraction) -> Fraction:
-    """A p with Pr[Bin(trials, p) <= successes] < tail, close to the least one."""
-    if successes == trials:
-        return Fraction(1)
-    inside, outside = Fraction(successes, trials), _chernoff(successes, trials, tail)
-    if min(successes, trials - successes) >= MANY:
-        # With many of both, Wilson's limit misses by little: the first few points beyond it bracket the
-        # answer.
-        guess = Fraction(_wilson(successes, trials, tail))
-        for margin in MARGINS:
-            point = min(outside, guess + (guess - inside) * margin)
-            if _is_safe(successes, trials, tail, point):
-                return point
-            inside = max(inside, point)
-    for _ in range(HALVINGS):
-        middle = (inside + outside) / 2
-        if _is_safe(successes, trials, tail, middle):
-            outside = middle
-        else:
-            inside = middle
-    return outside
+def success_lower(count: int, trials: int, *, risk: Fraction) -> Fraction:
+    """A lower bound on the probability of success, wrong with probability at most `risk`.
 
-
-def _is_safe(successes: int, trials: int, tail: Fraction, p: Fraction) -> bool:
-    """Pr[Bin(n, p) <= c] < tail, by a regularised incomplete beta function; if open, unsafe."""
-    with working_precision(BITS):
-        below = ball(1 - p).beta_lower(ball(trials - successes), ball(successes + 1), 1)
-        return bool(below < ball(tail))
-
-
-def _wilson(successes: int, trials: int, tail: Fraction) -> float:
-    """Wilson's upper limit with continuity correction: near the truth, on either side of it."""
-    z = -NormalDist().inv_cdf(float(tail))
-    c, n = successes + 0.5, trials
-    return (c + z * z / 2 + z * math.sqrt(c * (n - c) / n + z * z / 4)) / (n + z * z)
-
-
-def _chernoff(successes: int, trials: int, tail: Fraction) -> Fraction:
-    """A safe p, because KL(x‖p) ≥ (p-x)²/2p and ≥ (p-x)²/2(1-x) for x < p.
-
-    Further away the incomplete beta function would need many bits.
+    >>> float(success_lower(10, 10, risk=Fraction(1, 1024)))
+    0.5
     """
-    x, log = successes / trials, 1.001 * math.log(1 / tail) / trials + 1e-12
-    near_zero = x + math.sqrt(2 * x * log) + 2 * log
-    near_one = x + math.sqrt(2 * (1 - x) * log)
-    return Fraction(min(near_zero, near_one, 1.0))
+    if count == 0:
+        return Fraction(0)
+    return _largest_argument(count, trials - count + 1, risk)
+
+
+def success_upper(count: int, trials: int, *, risk: Fraction) -> Fraction:
+    """An upper bound on the probability of success, wrong with probability at most `risk`.
+
+    >>> float(success_upper(0, 10, risk=Fraction(1, 1024)))
+    0.5
+    """
+    if count == trials:
+        return Fraction(1)
+    return 1 - _largest_argument(trials - count, count + 1, risk)
+
+
+def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
+    """The largest y found with I(y) = Pr[Bin(a + b - 1, y) ≥ a] ≤ risk, proved; a, b ≥ 1.
+
+    I is the distribution function of Beta(a, b), and ln I is concave in ln y, because the density of ln Beta
+    is log-concave. So a Newton step from anywhere lands at or below the root, and the later ones climb to it.
+    """
+    with working_precision(BITS):
+        y, target = arb(_first_guess(a, b, risk)), ball(risk).log()
+        for _ in range(MOST_STEPS):
+            mass = _at_least(y, a, b)
+            step = ((target - mass.log()) * mass / (y * _density(y, a, b))).mid()
+            y = (y * step.exp()).mid()
+            if abs(step) < NEGLIGIBLE_STEP * (1 - y):
+                break
+        return _step_down_until_proved(int((y * GRID).floor().unique_fmpz()), a, b, risk)
+
+
+def _step_down_until_proved(grains: int, a: int, b: int, risk: Fraction) -> Fraction:
+    slack = 1
+    while grains > 0 and not _at_least(arb(grains) / GRID, a, b) <= ball(risk):
+        grains -= slack
+        slack *= 4
+    return Fraction(max(grains, 0), GRID)
+
+
+def _at_least(y: Arb, a: int, b: int) -> Arb:
+    """Pr[Bin(n, y) ≥ a] for n = a + b - 1: terms from a on, relative to the first, until they stop mattering.
+
+    The ratio of successive terms falls, so once it is r < 1 what is left is at most term · r/(1 - r).
+    """
+    n, odds = a + b - 1, y / (1 - y)
+    term = total = ratio = arb(1)
+    for j in range(a, n):
+        ratio = odds * (n - j) / (j + 1)
+        term *= ratio
+        total += term
+        if j % 16 == 0 and ratio < 1 and term < NEGLIGIBLE_TERM * total:
+            total += (term * ratio / (1 - ratio)).union(arb(0))
+            break
+    return y * _density(y, a, b) / a * total
+
+
+def _density(y: Arb, a: int, b: int) -> Arb:
+    log_beta = arb(a).lgamma() + arb(b).lgamma() - arb(a + b).lgamma()
+    return ((a - 1) * y.log() + (b - 1) * (1 - y).log() - log_beta).exp()
+
+
+def _first_guess(a: int, b: int, risk: Fraction) -> float:
+    return min(max(wilson(a, a + b - 1, z=-normal_quantile(risk)), 1e-12), 1 - 1e-12)
+
+
+def normal_quantile(risk: Fraction) -> float:
+    """About the z with Pr[N(0, 1) > z] = risk: for guesses and plans only."""
+    return -NormalDist().inv_cdf(min(max(float(risk), 1e-300), 0.5))
+
+
+def wilson(count: Shape, trials: int, *, z: float) -> Shape:
+    """Wilson's approximate bound, upper for z > 0 and lower for z < 0: for guesses and plans only."""
+    share = count / trials
+    centre = share + z * z / (2 * trials)
+    spread = z * (share * (1 - share) / trials + z * z / (4 * trials * trials)) ** 0.5
+    bound: Shape = (centre + spread) / (1 + z * z / trials)
+    return bound

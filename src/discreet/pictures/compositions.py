@@ -18,6 +18,7 @@ from discreet.pictures.traces import line
 
 Losses = Any  # one loss (or mechanism), to be repeated, or a sequence of them: a plan in its order
 POINTS = 24
+LARGEST = 5  # beyond, e^ε makes the theorem of advanced composition say nothing
 
 
 def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Picture:
@@ -53,8 +54,13 @@ def _advanced(used: Sequence[PrivacyLoss], failure: Fraction) -> float:
         each, slack = Fraction(0), failure
     else:
         each, slack = failure / (2 * len(used)), failure / 2
-    largest = Fraction(max(loss.epsilon(delta=each) for loss in used))
-    together = compose_advanced(epsilon=largest, delta=each, times=len(used), slack=slack)
+    largest = max(loss.epsilon(delta=each) for loss in used)
+    if not 0 < largest <= LARGEST:
+        return math.nan
+    try:
+        together = compose_advanced(epsilon=largest, delta=each, times=len(used), slack=slack)
+    except InvalidParameter:  # beyond every sensible price
+        return math.nan
     return round_up(together.epsilon)
 
 

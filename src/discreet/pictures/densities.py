@@ -3,7 +3,7 @@
 import numpy as np
 
 from discreet.mechanisms import RandomizedResponse
-from discreet.pictures.law import Law, noise_law
+from discreet.pictures.law import Law, noise_laws
 from discreet.pictures.picture import Picture
 from discreet.pictures.theme import Json, axis
 from discreet.pictures.traces import bars, dots, line
@@ -17,7 +17,7 @@ def density(*mechanisms: object) -> Picture:
     """
     if len(mechanisms) == 1 and isinstance(mechanisms[0], RandomizedResponse):
         return _answers(mechanisms[0])
-    laws = [noise_law(mechanism) for mechanism in mechanisms]
+    laws = noise_laws(mechanisms)
     reach = max(law.reach for law in laws)
     whole = all(law.looks_discrete and law.step == 1 for law in laws)
     return Picture(

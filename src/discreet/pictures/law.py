@@ -4,7 +4,7 @@ Float arithmetic is good enough for the eye; guarantees never come from here.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ SHOWN = 0.98  # of the noise lies inside a picture
 
 @dataclass(frozen=True)
 class Law:
-    """Pr[noise = k·step] for whole k: `mass(k)`; `reach` is how far a picture has to go."""
+    """ln Pr[noise = k·step] for whole k: `log_mass(k)`; `reach` is how far a picture has to go."""
 
     name: str
     step: float
@@ -42,6 +42,15 @@ class Law:
         return np.unique(np.round(np.linspace(first, last, count)))
 
 
+def noise_laws(mechanisms: Sequence[object]) -> list[Law]:
+    """The laws of mechanisms given one by one, or as one list."""
+    only = mechanisms[0] if len(mechanisms) == 1 else mechanisms
+    listed = only if isinstance(only, Sequence) else [only]
+    if not listed:
+        raise InvalidParameter("a picture must be that of at least one mechanism.", parameter="mechanisms")
+    return [noise_law(mechanism) for mechanism in listed]
+
+
 def noise_law(mechanism: object) -> Law:
     """The law of the noise that a mechanism adds."""
     for kind, log_mass in LAWS.items():
@@ -55,7 +64,7 @@ def noise_law(mechanism: object) -> Law:
             )
     known = ", ".join(kind.__name__ for kind in LAWS)
     raise InvalidParameter(
-        f"a density must be that of a mechanism that adds noise ({known}), got {type(mechanism).__name__}.",
+        f"a picture must be that of a mechanism that adds noise ({known}), got {type(mechanism).__name__}.",
         parameter="mechanism",
     )
 

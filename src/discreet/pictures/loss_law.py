@@ -92,13 +92,7 @@ def _ends(pair: Pair) -> tuple[float, float]:
 def _atoms(pair: Pair, low: float, high: float) -> list[tuple[float, float]]:
     if isinstance(pair, Atoms):
         return sorted((float(loss.mid()), float(mass.mid())) for loss, mass in pair.atoms)
-    lattice = pair.lattice()
-    if lattice is None:
-        places: Sequence[float] = (low, high)
-    else:
-        offset, step = (float(part) for part in lattice)
-        first, last = math.ceil((low - offset) / step - 1e-9), math.floor((high - offset) / step + 1e-9)
-        places = [offset + step * n for n in range(first, last + 1)]
+    places = _few_places(pair, low, high) or [low, high]
     apart = 1e-12 * max(1.0, high)
     above = [_tail(pair, place + apart) for place in places]
     below = [_tail(pair, place - apart) for place in places]
@@ -108,15 +102,21 @@ def _atoms(pair: Pair, low: float, high: float) -> list[tuple[float, float]]:
     return [(place, mass) for place, mass in found if mass > FEW]
 
 
+def _few_places(pair: Pair, low: float, high: float) -> list[float]:
+    """The losses of a lattice that is coarse enough to be seen."""
+    lattice = pair.lattice()
+    if lattice is None or (high - low) / float(lattice[1]) > CELLS:
+        return []
+    offset, step = (float(part) for part in lattice)
+    first, last = math.ceil((low - offset) / step - 1e-9), math.floor((high - offset) / step + 1e-9)
+    return [offset + step * n for n in range(first, last + 1)]
+
+
 def _cells(pair: Pair, grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each cell of the grid, without the atoms in it."""
-    if isinstance(pair, Atoms) or pair.lattice() is not None:
+    """The probability of each cell of the grid, where single losses cannot be seen; the ends apart."""
+    low, high = float(grid[0]), float(grid[-1])
+    if isinstance(pair, Atoms) or _few_places(pair, low, high):
         return np.zeros(len(grid) - 1)
-    apart = 1e-9 * (grid[-1] - grid[0])
-    inner = [
-        float(grid[0]) + apart,
-        *grid[1:-1].tolist(),
-        float(grid[-1]) - apart,
-    ]  # atoms stand at the ends only
-    above = np.array([_tail(pair, x) for x in inner])
+    apart = 1e-9 * (high - low)
+    above = np.array([_tail(pair, x) for x in (low + apart, *grid[1:-1].tolist(), high - apart)])
     return np.asarray(np.maximum(above[:-1] - above[1:], 0.0), dtype=np.float64)

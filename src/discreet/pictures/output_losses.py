@@ -2,7 +2,7 @@
 
 import math
 
-from discreet.pictures.law import Law, noise_law
+from discreet.pictures.law import Law, noise_laws
 from discreet.pictures.picture import Picture
 from discreet.pictures.theme import Json, axis
 from discreet.pictures.traces import dots, line
@@ -13,12 +13,10 @@ def privacy_loss(*mechanisms: object, value: float = 50) -> Picture:
 
     The query is `value` on D′ and `value` plus the sensitivity on D. A flat curve is a bounded loss.
     """
-    laws = [noise_law(mechanism) for mechanism in mechanisms]
-    reach = min(
-        max(law.reach for law in laws),
-        6 * max(law.sensitivity for law in laws) + min(law.reach for law in laws),
-    )
+    laws = noise_laws(mechanisms)
     far = max(law.sensitivity for law in laws)
+    # Beyond a few sensitivities the curves only go on: narrow noise beside wide noise stays readable.
+    reach = min(max(law.reach for law in laws), 6 * far + min(law.reach for law in laws))
     return Picture(
         title="What an output y reveals: ln( Pr[M(D) = y] / Pr[M(D′) = y] )",
         subtitle=f"the query is {value + far:g} on D and {value:g} on D′: one person more",

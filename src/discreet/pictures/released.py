@@ -50,6 +50,6 @@ def _bars(released: Answer, labels: list[str], column: str) -> dict[str, Json]:
         "arrayminus": below,
         "thickness": 1.5,
         "width": 4,
-        "color": "@1",
+        "color": "@ink",
     }
     return bars(labels, values, name=column, error_y=whiskers)

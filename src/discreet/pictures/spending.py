@@ -27,7 +27,9 @@ def budget_over_time(entries: Iterable[Entry], *, limit: Real | None = None, uni
     charges = [(_moment(when), exact(cost, name="cost")) for when, cost in entries]
     if not charges:
         raise InvalidParameter("the entries of a budget's picture must not be empty.", parameter="entries")
-    moments = [when for when, _ in charges]
+    moments: list[str | int] = [when for when, _ in charges]
+    if len(set(moments)) == 1:  # all within one tick of the clock: their order is all there is to show
+        moments = list(range(1, len(moments) + 1))
     totals = [float(total) for total in accumulate(cost for _, cost in charges)]
     top = totals[-1] if limit is None else float(exact(limit, name="limit"))
     left = "" if limit is None else f" of {top:g}: {max(0.0, top - totals[-1]):.3g} left"

@@ -4,11 +4,11 @@ A question becomes one `ExactPlan` for the counts and sums of each grouping set,
 quantile, minimum and maximum (a tally of values). An engine runs each plan in this order, and no other
 (bounding is last):
 
-1. read, filter and join the rows; drop rows without a unit, and rows whose key is none of the public
-labels; 2. compute each measure's whole number for each row, clamped after the expression and put on its
-lattice; 3. keep at most `max_rows` rows of each unit in each group, the first ones in the order of (salted
-hash, values); 4. keep at most `max_groups` groups of each unit, the first ones in the order of (salted
-hash, group); 5. add up.
+1.  read, filter and join the rows; drop rows without a unit, and rows whose key is no public label;
+2.  compute each measure's whole number for each row: clamped after the expression, on its lattice;
+3.  keep at most `max_rows` rows of each unit in each group, the first in the order of (salted hash, values);
+4.  keep at most `max_groups` groups of each unit, the first in a salted order of its groups;
+5.  add up.
 
 The orders depend on the unit's own rows and the salt alone, and are total: rows that tie are equal in all
 that is added up. So adding or removing one unit changes at most max_groups groups, each by at most max_rows

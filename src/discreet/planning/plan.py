@@ -52,6 +52,13 @@ class Plan:
         decide, or where the error is not one in value."""
         return {name: self._error_of(slot) for name, slot in self._aggregates()}
 
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The columns that are a COUNT and nothing else."""
+        kinds = ("count_rows", "count", "count_units")
+        measures = self.question.measures
+        return tuple(name for name, slot in self._aggregates() if measures[slot].aggregate.function in kinds)
+
     def _error_of(self, measure: int) -> float | None:
         found = [
             each.readings[measure].expected_error(self.confidence, self.policy.population)

@@ -1,5 +1,6 @@
 """What will be drawn for one grouping set: noised numbers, choices and keys, each with its mechanism."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,6 +25,10 @@ class NoiseStep:
     @property
     def loss(self) -> PrivacyLoss:
         return self.noise.loss
+
+    def exact(self, totals: Sequence[int]) -> int:
+        """The number of one group that is noised, from its exact totals."""
+        return totals[self.position] - (0 if self.count is None else self.centre * totals[self.count])
 
 
 @dataclass(frozen=True)

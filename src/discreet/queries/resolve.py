@@ -22,18 +22,24 @@ from discreet.queries.nodes import (
 )
 from discreet.queries.question import Key, Measure, Question, Term
 from discreet.queries.refusal import refuse, underline
-from discreet.queries.relations import Field, Project, Relation, Stacked, has_each_row, is_public
+from discreet.queries.relations import (
+    Field,
+    Project,
+    Relation,
+    Stacked,
+    has_each_row,
+    is_public,
+    unit_scan,
+)
 from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
 from discreet.queries.typing import (
     Scope,
     as_condition,
     assign_types,
-    finish_case,
     fit_integer,
+    rebuild,
     type_aggregate,
-    type_call,
-    unify,
 )
 from discreet.tables import Policy
 
@@ -137,11 +143,19 @@ def _stack(query: Union, alias: str, policy: Policy) -> Stacked:
             refuse("set_operation", "UNION ALL takes tables whose unit is a column.", each)
         members.append(member)
     first = members[0]
+    if len({_unit_type(member) for member in members}) > 1:
+        refuse("set_operation", "UNION ALL takes tables whose units are of one type.", query)
     for member in members[1:]:
         if [each.type for each in member.fields] != [each.type for each in first.fields]:
             refuse("type", "The members of UNION ALL must have the same number and types of columns.", query)
     columns = zip(*(member.fields for member in members), strict=True)
     return Stacked(tuple(members), alias, tuple(_merge(column) for column in columns))
+
+
+def _unit_type(relation: Relation) -> str | None:
+    scan = unit_scan(relation)
+    found = None if scan.unit is None else Scope(scan.fields).find(Name(scan.unit))
+    return None if found is None else found.type
 
 
 def _merge(fields: tuple[Field, ...]) -> Field:
@@ -182,7 +196,7 @@ class Release:
         if isinstance(node, Name):
             self.scope.field(node)
             refuse("not_grouped", f"Column {node.name!r} is neither in GROUP BY nor in an aggregate.", node)
-        return self._inside(node)
+        return rebuild(node, self.lower)
 
     def _alias(self, node: Name) -> Expression | None:
         found = self.aliases.get(node.name.lower())
@@ -196,14 +210,6 @@ class Release:
         except UnsupportedQuery:
             return None
         return Slot(self.keys.index(typed), type=typed.type, place=node.place) if typed in self.keys else None
-
-    def _inside(self, node: Expression) -> Expression:
-        if isinstance(node, Call):
-            return type_call(replace(node, arguments=tuple(map(self.lower, node.arguments))))
-        assert isinstance(node, Case)
-        conditions = [as_condition(self.lower(test)) for test, _ in node.branches]
-        values = [*(self.lower(value) for _, value in node.branches), self.lower(node.otherwise)]
-        return finish_case(node, conditions, unify(values, node))
 
     def _slot(self, node: Aggregate) -> Slot:
         if node not in self.aggregates:

@@ -11,11 +11,9 @@ from discreet.queries.typing import (
     Scope,
     as_condition,
     assign_types,
-    finish_case,
     fit_integer,
+    rebuild,
     type_aggregate,
-    type_call,
-    unify,
 )
 
 ALLOWED = ("count_rows", "count", "sum", "average", "minimum", "maximum")
@@ -49,12 +47,7 @@ class Totals:
             if self.scope.field(node) != self.unit:
                 refuse("not_grouped", f"Column {node.name!r} is neither the unit nor in an aggregate.", node)
             return Slot(0, type=self.unit.type, place=node.place)
-        if isinstance(node, Call):
-            return type_call(replace(node, arguments=tuple(map(self.lower, node.arguments))))
-        assert isinstance(node, Case)
-        conditions = [as_condition(self.lower(test)) for test, _ in node.branches]
-        values = [*(self.lower(value) for _, value in node.branches), self.lower(node.otherwise)]
-        return finish_case(node, conditions, unify(values, node))
+        return rebuild(node, self.lower)
 
     def _slot(self, node: Aggregate) -> Slot:
         if node.function not in ALLOWED:

@@ -2,7 +2,8 @@
 
 import datetime
 import difflib
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
 
+LARGEST_NUMBER = Fraction(10) ** 300
 NUMERIC: tuple[Type, ...] = ("integer", "number")
 
 
@@ -111,6 +113,16 @@ def finish_case(node: Case, conditions: Sequence[Expression], values: Sequence[E
     return replace(node, branches=branches, otherwise=values[-1], type=values[0].type)
 
 
+def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expression:
+    """A call or CASE with its parts lowered (to slots, say) and its types found anew."""
+    if isinstance(node, Call):
+        return type_call(replace(node, arguments=tuple(map(lower, node.arguments))))
+    assert isinstance(node, Case)
+    conditions = [as_condition(lower(test)) for test, _ in node.branches]
+    values = [*(lower(value) for _, value in node.branches), lower(node.otherwise)]
+    return finish_case(node, conditions, unify(values, node))
+
+
 def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
     """Values of one type; whole numbers become numbers beside numbers, dates timestamps beside timestamps."""
     kinds = {each.type for each in values if each.type is not None}
@@ -165,7 +177,32 @@ def type_call(node: Call) -> Expression:
     typed = replace(node, arguments=tuple(arguments), type=function.gives or given)
     if typed.type == "integer" and max(map(abs, integer_span(typed))) > WIDEST:
         refuse("overflow", "This could grow beyond 38 digits. Write CAST(x AS DOUBLE) first.", node)
-    return typed
+    return _fold(typed)
+
+
+def _fold(node: Call) -> Expression:
+    """Arithmetic on numbers written out, in exact decimals: 0.06 + 0.01 is 0.07, as it is read."""
+    rules = {
+        "add": operator.add,
+        "subtract": operator.sub,
+        "multiply": operator.mul,
+        "divide": operator.truediv,
+    }
+    values = [
+        each.value
+        for each in node.arguments
+        if isinstance(each, Literal) and isinstance(each.value, int | float) and each.value is not True
+    ]
+    if node.function not in rules or len(values) < 2 or node.type not in NUMERIC:
+        return node
+    left, right = (Fraction(repr(value)) for value in values)
+    if node.function == "divide" and right == 0:
+        return node
+    exact = rules[node.function](left, right)
+    if node.type == "number" and abs(exact) < LARGEST_NUMBER:
+        return Literal(float(exact), type="number", place=node.place)
+    fits = SMALLEST_INTEGER <= exact <= LARGEST_INTEGER
+    return Literal(int(exact), type="integer", place=node.place) if node.type == "integer" and fits else node
 
 
 def _match(node: Call, shape: str) -> tuple[Sequence[Expression], Type | None]:

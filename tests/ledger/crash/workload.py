@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger, Request, sqlite
+from discreet.ledger import Ledger, Request, connection
 from discreet.losses import PureDP
 
 
 def main(folder: str, questions: int, synchronous: int = 3) -> None:
-    sqlite.PRAGMAS = tuple(
-        (name, synchronous if name == "synchronous" else value) for name, value in sqlite.PRAGMAS
+    connection.PRAGMAS = tuple(
+        (name, synchronous if name == "synchronous" else value) for name, value in connection.PRAGMAS
     )
     acks = os.open(f"{folder}/acks", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     try:

@@ -1,0 +1,117 @@
+"""Connections to a ledger's file: durable by proof of their own settings, and queued fairly."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from discreet.errors import InvalidParameter, LedgerConflict
+from discreet.ledger.store import unavailable
+from discreet.ledger.turns import Turns
+
+# What each connection must report; a build of SQLite that says otherwise is refused.
+PRAGMAS = (
+    ("journal_mode", "truncate"),
+    ("synchronous", 3),  # EXTRA: all that FULL does, and the journal's own end is synced
+    ("fullfsync", 1),  # where the system's fsync does not reach the disk
+    ("ignore_check_constraints", 0),
+    ("writable_schema", 0),
+    ("trusted_schema", 0),
+    ("read_uncommitted", 0),
+    ("mmap_size", 0),
+)
+
+
+def configure(connection: sqlite3.Connection) -> None:
+    """Set what durability needs, and refuse a connection that does not then report it."""
+    for name, wanted in PRAGMAS:
+        connection.execute(f"PRAGMA {name} = {wanted}")
+        found = connection.execute(f"PRAGMA {name}").fetchone()
+        if found is None and name == "mmap_size":
+            continue  # built without it, so it is off
+        if found is None or found[0] != wanted:
+            raise LedgerConflict(
+                f"SQLite must run with {name} = {wanted}, got {found}. Charges would not be safe."
+            )
+
+
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection that has proved its settings."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        configure(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def locks_of(path: Path) -> Path:
+    """The folder of files that only carry locks: the queue's, and one for each process that charges."""
+    return path.with_name(path.name + "-locks")
+
+
+class Line:
+    """A connection and its place in the queue."""
+
+    def __init__(self, path: Path, *, patience: float) -> None:
+        self.turns = Turns(locks_of(path), patience=patience)
+        try:
+            with self.turns.together():
+                self.connection = _connect(path, patience)
+        except BaseException:
+            self.turns.close()
+            raise
+
+    def close(self) -> None:
+        self.connection.close()
+        self.turns.close()
+
+    def __enter__(self) -> "Line":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Every failure of the disk or of SQLite becomes the one constant error."""
+    try:
+        yield
+    except (sqlite3.Error, OSError):
+        raise unavailable() from None
+
+
+def check_file(path: Path) -> None:
+    """Refuse what SQLite could not repair after a crash."""
+    status = os.stat(path)
+    if not path.is_file():
+        raise InvalidParameter("the ledger's path must name a file.", parameter="ledger")
+    if status.st_nlink > 1:
+        # SQLite names its journal after the path: under two names a crash would not be repaired.
+        raise LedgerConflict("the ledger must have one name on disk, and it has hard links. Remove them.")
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file, and its entry in the folder durable.
+
+    A file that exists is never opened here: closing it again would drop every lock that SQLite has on it in
+    this process.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return  # another was first
+    file = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

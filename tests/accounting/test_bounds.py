@@ -1,0 +1,99 @@
+"""What a loss is known to be at most: exact where it can be, never below."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, strategies as st
+
+from discreet.accounting.bounds import (
+    covers,
+    epsilon_and_delta_at_most,
+    epsilon_at_most,
+    mu_squared_at_most,
+    renyi_at_most,
+    rho_at_most,
+)
+from discreet.losses import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    PureDP,
+    RenyiDP,
+    approximate,
+    bounded_range,
+    channel,
+    discrete_gaussian,
+    discrete_laplace,
+    gaussian,
+    laplace,
+    pure,
+    zcdp,
+)
+
+SCALES = st.fractions(Fraction(1, 100), 100)
+
+
+@given(SCALES, st.integers(1, 50))
+def test_the_largest_loss_is_exact_where_it_is_rational(scale, count):
+    assert epsilon_at_most(count * laplace(scale=scale, sensitivity=1)) == count / scale
+    assert epsilon_at_most(count * discrete_laplace(scale=scale)) == count / scale
+
+
+@pytest.mark.parametrize("loss", [pure(epsilon=0.1), bounded_range(epsilon=0.1)])
+def test_a_tenth_is_a_tenth(loss):
+    assert epsilon_at_most(loss) == Fraction(1, 10)
+
+
+def test_an_irrational_loss_is_a_float_that_is_not_below_it():
+    bound = epsilon_at_most(channel([[0.75, 0.25], [0.25, 0.75]]))
+    assert math.log(3) <= bound <= math.nextafter(math.log(3), 2) + 1e-15
+
+
+@given(SCALES)
+def test_rho_and_mu_of_gaussians_are_exact(sigma):
+    assert rho_at_most(gaussian(sigma=sigma, sensitivity=1)) == 1 / (2 * sigma**2)
+    assert rho_at_most(discrete_gaussian(sigma=sigma)) == 1 / (2 * sigma**2)
+    assert mu_squared_at_most(4 * gaussian(sigma=sigma, sensitivity=1)) == 4 / sigma**2
+    assert renyi_at_most(gaussian(sigma=sigma, sensitivity=1), Fraction(3)) == 3 / (2 * sigma**2)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 3, 8])
+def test_the_mu_of_a_pure_loss_is_that_of_the_gaussian_whose_sign_it_is(epsilon):
+    mu = math.sqrt(mu_squared_at_most(pure(epsilon=epsilon)))
+    above = math.erfc(-mu / 2 / math.sqrt(2)) / 2
+    assert above == pytest.approx(1 / (1 + math.exp(-epsilon)), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 3])
+@pytest.mark.parametrize("at", [0, 0.05, 0.5, 1, 2.9])
+def test_a_gaussian_of_that_mu_is_nowhere_more_private_than_the_pure_loss(epsilon, at):
+    mu = math.nextafter(math.sqrt(mu_squared_at_most(pure(epsilon=epsilon))), 9)
+    wider = GDP(mu).loss
+    assert pure(epsilon=epsilon).delta_interval(epsilon=at).lower <= wider.delta(epsilon=at)
+
+
+def test_what_has_no_bound_has_none():
+    assert epsilon_at_most(gaussian(sigma=1, sensitivity=1)) is None
+    assert epsilon_at_most(approximate(epsilon=1, delta=1e-6)) is None
+    assert rho_at_most(approximate(epsilon=1, delta=1e-6)) is None
+    assert mu_squared_at_most(zcdp(rho=1)) is None
+    assert epsilon_and_delta_at_most(zcdp(rho=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("promise", "loss"),
+    [
+        (PureDP(0.1), laplace(scale=10, sensitivity=1)),
+        (ApproxDP(0.1, 1e-9), laplace(scale=10, sensitivity=1)),
+        (ApproxDP(0.2, 2e-7), 2 * approximate(epsilon=0.1, delta=1e-7)),
+        (ApproxDP(1, 1e-5), gaussian(sigma=5, sensitivity=1)),
+        (ZCDP(0.1), zcdp(rho=0.1)),
+        (ZCDP(0.125), discrete_gaussian(sigma=2)),
+        (GDP(0.5), gaussian(sigma=2, sensitivity=1)),
+        (RenyiDP(4, 0.5), gaussian(sigma=2, sensitivity=1)),
+    ],
+)
+def test_a_promise_covers_what_keeps_it_and_no_more(promise, loss):
+    assert covers(promise, loss)
+    assert not covers(promise, 2 * loss)

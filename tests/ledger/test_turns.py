@@ -1,0 +1,41 @@
+"""The queue before SQLite: alone means alone, and nobody is passed over."""
+
+import threading
+import time
+
+import pytest
+
+from discreet.ledger.turns import Turns
+
+
+def test_alone_excludes_all_and_together_only_the_lonely(tmp_path):
+    one, two, three = (Turns(tmp_path, patience=0.05) for _ in range(3))
+    with one.together(), two.together(), pytest.raises(BlockingIOError), three.alone():
+        pass
+    with one.alone(), pytest.raises(BlockingIOError), two.together():
+        pass
+    with three.alone():
+        pass
+
+
+def test_who_waits_comes_before_who_comes_again(tmp_path):
+    busy, waiting = Turns(tmp_path, patience=30), Turns(tmp_path, patience=30)
+    stop, turns = threading.Event(), 0
+
+    def hog():
+        nonlocal turns
+        while not stop.is_set():
+            with busy.alone():
+                turns += 1
+                time.sleep(0.001)
+
+    thread = threading.Thread(target=hog)
+    thread.start()
+    while turns < 5:
+        time.sleep(0.001)
+    before = turns
+    with waiting.alone():
+        passed_over = turns - before
+    stop.set()
+    thread.join()
+    assert passed_over <= 50  # a hog that is not held back takes thousands
