@@ -2,6 +2,7 @@
 
 from discreet.accounting.account import Account, exceeded, read_rule, rule_for
 from discreet.accounting.bounds import Notion, covers
+from discreet.accounting.calibrate import calibrate, keeps
 from discreet.accounting.experiment import Experiment, Round, View
 from discreet.accounting.odometer import Odometer
 from discreet.accounting.rule import Budget, Rule, check_charge, describe, notion_json
@@ -20,11 +21,13 @@ __all__ = [
     "Rule",
     "Total",
     "View",
+    "calibrate",
     "check_charge",
     "covers",
     "decimal_text",
     "describe",
     "exceeded",
+    "keeps",
     "notion_json",
     "read_rule",
     "rule_for",

@@ -1,6 +1,7 @@
 """Composition of (ε, δ) guarantees: basic, advanced and optimal."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
@@ -70,7 +71,8 @@ def compose_optimal(terms: Iterable[Guarantee], *, slack: Real) -> ApproxDP:
     """
     known, relation = _read(terms)
     spare = exact_delta(slack, name="slack")
-    loss = sum((pure(epsilon=epsilon) for epsilon, _ in known), PrivacyLoss())
+    counts = Counter(epsilon for epsilon, _ in known)
+    loss = sum((count * pure(epsilon=epsilon) for epsilon, count in counts.items()), PrivacyLoss())
     with working_precision(BITS):
         kept = 1 - ball(spare)
         for _, delta in known:

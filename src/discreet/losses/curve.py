@@ -44,18 +44,24 @@ def _lower_hull(dots: list[tuple[Arb, Arb, Arb]]) -> list[tuple[Arb, Arb, Arb]]:
     return hull
 
 
-def sampled_delta(curve: Callable[[Arb], Arb], rate: Arb, epsilon: Arb, *, direction: Direction) -> Arb:
-    """δ of one use on a Poisson sample, from the curve δ₀ without sampling.
+def sampled_ends(
+    curve: Callable[[Arb], tuple[Arb, Arb]], rate: Arb, epsilon: Arb, *, direction: Direction
+) -> tuple[Arb, Arb]:
+    """Both ends of δ of one use on a Poisson sample, from those of the curve δ₀ without sampling.
 
     Remove: q·δ₀(ln(1 + (e^ε − 1)/q)). Add: c·δ₀(ln(q·e^ε/c)) with c = 1 − (1 − q)e^ε.
     """
     if direction == 0:
         inner = 1 + epsilon.expm1() / rate
-        return rate * curve(inner.log()) if inner > 0 else -epsilon.expm1()
+        if not inner > 0:
+            return -epsilon.expm1(), -epsilon.expm1()
+        low, high = curve(inner.log())
+        return rate * low, rate * high
     left = 1 - (1 - rate) * epsilon.exp()
     if left > 0:
-        return left * curve((rate * epsilon.exp() / left).log())
-    return left.max(arb(0))  # a ball around 0 where the sign is open: the curve lies below `left`
+        low, high = curve((rate * epsilon.exp() / left).log())
+        return left * low, left * high
+    return arb(0), left.max(arb(0))  # a ball around 0 where the sign is open: the curve lies below `left`
 
 
 def step_down(points: Sequence[tuple[Arb, Arb, Arb]]) -> Pair:

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Self
 
-from flint import arb
+from flint import arb, ctx
 
 from discreet.losses import questions
 from discreet.losses.curve import connect_the_dots
@@ -13,7 +14,7 @@ from discreet.losses.pair import Pair
 from discreet.losses.term import Term
 from discreet.numerics import Arb, ball, exact_whole
 
-DOTS = 128
+DOTS = 64
 
 
 @register
@@ -41,16 +42,12 @@ class Group(Family):
         return self.base.witness(direction)
 
     def dominating(self, direction: Direction) -> Pair | None:
-        grid = [ball(Fraction(i, DOTS // 2) - 1) for i in range(DOTS + 1)]
-        reach = self._reach(direction)
-        if reach is None:
-            return None
-        return connect_the_dots([(reach * x, self._delta(reach * x, direction)) for x in grid])
+        return _connect(self, direction, ctx.prec)
 
     def _reach(self, direction: Direction) -> Arb | None:
         top = self.base.largest(direction)
         if top is not None:
-            return top * self.size
+            return (top * self.size).upper()
         reach = arb(1)
         for _ in range(40):
             if self._delta(reach, direction) < arb(2) ** -120:
@@ -88,3 +85,13 @@ class Group(Family):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         return cls(read_family(data["base"]), parse_value(data["size"], name="size"))
+
+
+@lru_cache(maxsize=256)
+def _connect(family: Group, direction: Direction, bits: int) -> Pair | None:
+    """The group's curve through its dots, at this precision."""
+    reach = family._reach(direction)
+    if reach is None:
+        return None
+    grid = [reach.mid() * ball(Fraction(i, DOTS // 2) - 1) for i in range(DOTS + 1)]
+    return connect_the_dots([(x, family._delta(x, direction)) for x in grid])

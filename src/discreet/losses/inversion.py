@@ -8,6 +8,7 @@ from flint import arb
 from discreet.numerics import Arb, Interval
 
 Curve = Callable[[Arb], tuple[Arb, Arb]]
+FARTHEST = 2.0**40  # beyond any loss that a curve could still tell from infinity
 
 
 def invert_from_scratch(curve: Curve, delta: Arb, *, ceiling: float) -> Interval:
@@ -15,6 +16,8 @@ def invert_from_scratch(curve: Curve, delta: Arb, *, ceiling: float) -> Interval
     high = 1.0
     while high < ceiling and not curve(arb(high))[1] <= delta:
         high *= 4
+        if high > FARTHEST:
+            return Interval(0.0, ceiling)
     return invert(curve, delta, near=min(high, ceiling), slope=math.nan, high=min(high, ceiling))
 
 

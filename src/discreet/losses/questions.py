@@ -34,9 +34,13 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     with working_precision(BITS):
         found = Interval(0.0, LEAST_EPSILON)
         for direction in _directions(terms):
-            if _ceiling(terms, direction, delta) <= found.lower:
+            single = _one_use(terms, direction)
+            if single is not None:
+                end = invert_from_scratch(single, ball(delta), ceiling=math.inf)
+            elif _ceiling(terms, direction, delta) <= found.lower:
                 continue  # the other direction is worse, whatever this one is
-            end = _epsilon_one_way(terms, direction, delta, width)
+            else:
+                end = _epsilon_one_way(terms, direction, delta, width)
             found = Interval(max(found.lower, end.lower), max(found.upper, end.upper))
     return found
 
@@ -63,9 +67,6 @@ def _epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width:
     left = ball(delta) - _as_ball(_failure(terms, direction))
     if not left > 0:
         return Interval(_least_epsilon(terms, direction, delta), ceiling)
-    single = _one_use(terms, direction)
-    if single is not None:
-        return invert_from_scratch(single, ball(delta), ceiling=ceiling)
     dominating = _parts(terms, direction, "dominating")
     if all(term.family.exact for term in terms):
         return _pair_epsilon(dominating, left, width, ceiling)
@@ -131,6 +132,11 @@ def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, A
     single = _one_use(terms, direction)
     if single is not None:
         return single(epsilon)
+    top = _largest(terms, direction)
+    if top is not None and _as_ball(top) <= epsilon:  # nothing but outright failure is left
+        failure = _as_ball(_failure(terms, direction))
+        exact = all(term.family.exact for term in terms)
+        return failure if exact else arb(0), failure
     upper = _moment_delta(terms, direction, epsilon)
     exact = all(term.family.exact for term in terms)
     dominating = _parts(terms, direction, "dominating")

@@ -13,7 +13,7 @@ from typing import Any, Self
 from flint import arb, ctx
 
 from discreet.losses import questions
-from discreet.losses.curve import connect_the_dots, sampled_delta, step_down
+from discreet.losses.curve import connect_the_dots, sampled_ends, step_down
 from discreet.losses.family import Direction, Family, parse_value, register, show
 from discreet.losses.group import Group
 from discreet.losses.pair import Atoms, Pair
@@ -21,7 +21,7 @@ from discreet.losses.sampled_gaussian import SampledGaussianPair
 from discreet.losses.term import Term, read_terms, show_terms
 from discreet.numerics import Arb, ball, exact_probability
 
-DOTS = 256
+DOTS = 96
 
 
 @register
@@ -62,15 +62,16 @@ class Sampled(Family):
         return _pairs(self, direction, ctx.prec)[0]
 
     def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
-        return self.curve(epsilon, direction, 0), self.curve(epsilon, direction, 1)
+        return self.curve(epsilon, direction)
 
-    def curve(self, epsilon: Arb, direction: Direction, end: int) -> Arb:
-        """δ of one use, from the terms' own curve: its lower (end 0) or upper (end 1) bound."""
-
-        def inner(at: Arb) -> Arb:
-            return questions.delta_ends(self.terms, direction, at)[end]
-
-        return sampled_delta(inner, ball(self.rate), epsilon, direction=direction)
+    def curve(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb]:
+        """Both ends of δ of one use, from the terms' own curve."""
+        return sampled_ends(
+            lambda at: questions.delta_ends(self.terms, direction, at),
+            ball(self.rate),
+            epsilon,
+            direction=direction,
+        )
 
     def zcdp_rho(self) -> Arb | None:
         total = arb(0)  # E[w^s] is convex in the rate, so sampling never raises a Rényi divergence
@@ -119,9 +120,8 @@ def _pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair
         high, low = (_mix(law, ball(family.rate), direction) for law in laws if isinstance(law, Atoms))
         return high, low
     grid = _grid(family, direction)
-    upper = connect_the_dots([(x, family.curve(x, direction, 1)) for x in grid])
-    lower = step_down([(x, family.curve(x, direction, 0), family.curve(x, direction, 1)) for x in grid])
-    return upper, lower
+    points = [(x, *family.curve(x, direction)) for x in grid]
+    return connect_the_dots([(x, high) for x, _, high in points]), step_down(points)
 
 
 def _mix(law: Atoms, rate: Arb, direction: Direction) -> Atoms:
@@ -143,8 +143,8 @@ def _grid(family: Sampled, direction: Direction) -> list[Arb]:
     ends = []
     for side in (1 - direction, direction):
         reach = arb(2) ** -8
-        while not family.curve(reach, side, 1) < arb(2) ** -100 and reach < 2**12:
-            reach *= arb(1.25)
+        while not family.curve(reach, side)[1] < arb(2) ** -100 and reach < 2**12:
+            reach *= arb(1.5)
         ends.append(reach)
     span = ends[0] + ends[1]
     return [(-ends[0] + span * i / DOTS).mid() for i in range(DOTS + 1)]

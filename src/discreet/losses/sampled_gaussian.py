@@ -14,7 +14,7 @@ from itertools import pairwise
 from flint import acb, arb
 
 from discreet.losses.continuous import gaussian_delta
-from discreet.losses.curve import sampled_delta
+from discreet.losses.curve import sampled_ends
 from discreet.losses.family import Direction
 from discreet.losses.pair import Acb, Pair, powers
 from discreet.numerics import Arb, ball
@@ -41,9 +41,11 @@ class SampledGaussianPair(Pair):
         return None if self.removes else -(1 - self.rate).log()
 
     def delta(self, epsilon: Arb) -> Arb:
-        return sampled_delta(
-            lambda inner: gaussian_delta(self.mu_squared, inner), self.rate, epsilon, direction=self.direction
-        )
+        def unsampled(inner: Arb) -> tuple[Arb, Arb]:
+            return (gaussian_delta(self.mu_squared, inner),) * 2
+
+        low, high = sampled_ends(unsampled, self.rate, epsilon, direction=self.direction)
+        return low.union(high)
 
     def moment(self, z: Acb) -> Acb:
         if z.imag.is_zero():

@@ -101,6 +101,8 @@ class Saddle:
         self.contour = Contour(parts, theta=tilt.theta, window=arb(self.window.width), last=last)
 
     def bounds(self, epsilon: Arb) -> Ends:
+        if not epsilon.is_exact():  # δ falls: take each end where it is worst
+            return self.bounds(epsilon.upper())[0], self.bounds(epsilon.lower())[1]
         return self.contour.bounds(epsilon, self.window.below, self.window.above)
 
 

@@ -1,0 +1,130 @@
+"""Every error term of the contour is needed: leave one out, and the truth falls outside."""
+
+import math
+from fractions import Fraction as F
+
+import pytest
+from flint import acb, arb
+
+from discreet.losses import contour as contour_module
+from discreet.losses.continuous import GaussianPair, LaplacePair, gaussian_delta
+from discreet.losses.contour import Contour, Folded
+from discreet.losses.lattice import DiscreteGaussianPair, discrete_laplace_pair
+from discreet.losses.pair import Atoms
+from discreet.losses.sampled_gaussian import SampledGaussianPair
+from discreet.losses.solvers import Binomial
+from discreet.numerics import working_precision
+
+
+@pytest.fixture(autouse=True)
+def _precisely():
+    with working_precision(128):
+        yield
+
+
+def surely_outside(ends, truth):
+    return bool(ends[0] > truth or truth > ends[1])
+
+
+def holds(ends, truth):
+    return not surely_outside(ends, truth) and float(ends[0].rad()) < 1e-3
+
+
+@pytest.mark.parametrize("side", ["_falling", "_rising"])
+def test_without_the_aliases_the_lower_end_is_too_high(monkeypatch, side):
+    window = arb(4) if side == "_falling" else arb(2)
+    theta = 2.0 if side == "_rising" else 0.5
+    line = Contour([(GaussianPair(F(1)), 1)], theta=theta, window=window, last=200)
+    epsilon = arb(1)
+    truth = gaussian_delta(arb(1), epsilon)
+    assert holds(line.bounds(epsilon, theta / 2, theta * 2), truth)
+    monkeypatch.setattr(contour_module, "_falling", lambda *_: arb(0))
+    monkeypatch.setattr(contour_module, "_rising", lambda *_: arb(0))
+    assert surely_outside(line.bounds(epsilon, theta / 2, theta * 2), truth)
+
+
+def test_without_the_nodes_beyond_the_last_the_ends_miss():
+    epsilon = arb(0.5)
+    for last in (8, 20, 60):
+        pair = LaplacePair(F(1))
+        line = Contour([(pair, 1)], theta=3.0, window=arb(20), last=last)
+        truth = pair.delta(epsilon)
+        assert holds(line.bounds(epsilon, 1.0, 6.0), truth)
+        line.cut = arb(0)
+        assert surely_outside(line.bounds(epsilon, 1.0, 6.0), truth)
+
+
+def test_without_the_radii_of_rounding_the_ends_miss():
+    with working_precision(30):
+        line = Contour([(GaussianPair(F(1, 4)), 7)], theta=2.0, window=arb(40), last=120)
+        low, high = line.bounds(arb(3), 1.0, 4.0)
+    truth = gaussian_delta(arb(7) / 4, arb(3))
+    assert holds((low, high), truth)
+    assert surely_outside((low.mid(), high.mid()), truth)
+
+
+def test_without_the_rules_error_a_sampled_moment_is_wrong(monkeypatch):
+    monkeypatch.setattr("discreet.losses.sampled_gaussian.GOOD", 3.0)
+    rough = SampledGaussianPair(F(1), F(1, 10), 0).moment(acb(1))
+    exact = 1 + arb(1).expm1() / 100  # E[w²] = 1 + q²(e^(μ²) − 1)
+    assert rough.real.overlaps(exact)
+    assert not rough.real.mid().overlaps(exact)
+    assert abs(float(rough.real.mid() - exact)) > 1e-15
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_moments_of_a_sampled_gaussian_hold_those_of_a_direct_sum(direction):
+    pair = SampledGaussianPair(F(1), F(1, 10), direction)
+    z, total, step = acb(2, 3), acb(0), arb(1) / 64
+    for i in range(-1000, 1400):
+        v = step * i
+        weight = 1 + (v - arb(0.5)).expm1() / 10
+        power = 1 + z if direction == 0 else -z
+        total += (power * weight.log() - v**2 / 2).exp() * step / (2 * arb.pi()).sqrt()
+    assert abs(pair.moment(z) - total) < 1e-20
+
+
+PAIRS = {
+    "laplace": lambda: LaplacePair(F(1, 3)),
+    "gaussian": lambda: GaussianPair(F(1, 4)),
+    "few steps": lambda: discrete_laplace_pair(F(1, 10), 3),
+    "many steps": lambda: discrete_laplace_pair(F(1, 100), 200),
+    "discrete gaussian": lambda: DiscreteGaussianPair(F(4), 1),
+    "narrow discrete gaussian": lambda: DiscreteGaussianPair(F(1, 2), 2),
+    "sampled, remove": lambda: SampledGaussianPair(F(1), F(1, 10), 0),
+    "sampled, add": lambda: SampledGaussianPair(F(1), F(1, 10), 1),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("theta", [0.3, 4.0])
+def test_high_frequencies_keep_their_bound(name, theta):
+    pair = PAIRS[name]()
+    half = math.inf if pair.period() is None else float(pair.period().mid()) / 2
+    for start in (0.5, 3.0, 20.0):
+        bound = pair.decay(arb(theta), arb(start))
+        for factor in (1.0, 1.1, 2.0, 7.3, 31.0):
+            if start * factor < half:
+                assert abs(pair.moment(acb(theta, start * factor))) <= bound * (1 + arb(2) ** -60)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_one_use_by_the_contour_is_the_closed_curve(name):
+    pair = PAIRS[name]()
+    if pair.lattice() is not None:
+        line = Folded([(pair, 1)], theta=2.0, lattice=pair.lattice(), last=300)
+    else:
+        line = Contour([(pair, 1)], theta=2.0, window=arb(40), last=2000)
+    for epsilon in (arb(0.0625), arb(0.125), arb(0.25)):
+        assert holds(line.bounds(epsilon, 1.0, 4.0), pair.delta(epsilon))
+
+
+def test_a_folded_contour_is_the_binomial_sum():
+    half = 1 / (1 + (-arb(0.25)).exp())
+    pair = Atoms([(arb(0.25), half), (-arb(0.25), 1 - half)], lattice=(F(1, 4), F(1, 2)))
+    line = Folded([(pair, 50)], theta=1.0, lattice=(F(25, 2), F(1, 2)), last=60)
+    for epsilon in (arb(0.5), arb(1), arb(3.125), arb(7)):
+        exact, _ = Binomial((pair, 50)).bounds(epsilon)
+        low, high = line.bounds(epsilon, 0.5, 2.0)
+        assert holds((low, high), exact)
+        assert high - low < 1e-9

@@ -1,0 +1,118 @@
+"""Slow, obvious curves δ(ε) of composed losses, in mpmath, written without a look at the fast code."""
+
+import mpmath
+import numpy as np
+from mpmath import mp, mpf
+
+
+def two_points(k, high, low, p, epsilon):
+    """Σ over all 2^k outcomes, grouped: losses `high` with probability p and `low` otherwise."""
+    total = mpf(0)
+    for j in range(k + 1):
+        loss = (k - j) * high + j * low
+        if loss <= epsilon:
+            break
+        mass = mpmath.binomial(k, j) * p ** (k - j) * (1 - p) ** j
+        total += mass * (1 - mpmath.exp(epsilon - loss))
+    return total
+
+
+def randomised_response(k, e0, epsilon):
+    e0 = mpf(e0)
+    return two_points(k, e0, -e0, 1 / (1 + mpmath.exp(-e0)), mpf(epsilon))
+
+
+def gaussian(k, mu, epsilon):
+    mu, e = mpf(mu) * mpmath.sqrt(k), mpf(epsilon)
+    return mpmath.ncdf(mu / 2 - e / mu) - mpmath.exp(e) * mpmath.ncdf(-mu / 2 - e / mu)
+
+
+def laplace(k, e0, epsilon):
+    """Expand the k-fold law into atoms and polynomial pieces, and integrate each piece in closed form.
+
+    One loss is e^((l−ε₀)/2)/2 times two unit atoms at ±ε₀ plus the density 1/2 on [−ε₀, ε₀]; in its
+    transform that is (1 + u)E + (1 − u)/E with u = 1/(2s), E = e^(ε₀s).
+    """
+    with mp.workdps(60 + 4 * k):
+        e0, e = mpf(e0), mpf(epsilon)
+        total = mpf(0)
+        for j in range(k + 1):
+            knot = e0 * (k - 2 * j)
+            if knot <= e:
+                break
+            total += mpmath.binomial(k, j) * _pieces(k, j, knot, e)
+        return +(total * mpmath.exp(-k * e0 / 2) / mpf(2) ** k)
+
+
+def _pieces(k, j, knot, e):
+    coefficients = np.array([1], dtype=object)
+    for sign in [1] * (k - j) + [-1] * j:
+        coefficients = np.convolve(coefficients, np.array([1, sign], dtype=object))
+    y = knot - e
+    small, large = mpmath.exp(-y / 2), mpmath.exp(y / 2)
+    total = int(coefficients[0]) * mpmath.exp(knot / 2) * (1 - mpmath.exp(-y))
+    falling, rising, power = 2 * (1 - small), 2 * (large - 1), mpf(1)  # ∫ v^(m−1)/(m−1)! e^(∓v/2) over [0, y]
+    for m in range(1, k + 1):
+        if m > 1:
+            power *= y / (m - 1)
+            falling, rising = 2 * (falling - power * small), 2 * (power * large - rising)
+        piece = mpmath.exp(knot / 2) * falling - mpmath.exp(e - knot / 2) * rising
+        total += int(coefficients[m]) * piece / mpf(2) ** m
+    return total
+
+
+def on_a_line(log_transform, epsilon, *, theta, window, last):
+    """δ by Fourier inversion along Re z = θ, with far more nodes and digits than are needed."""
+    step = 2 * mp.pi / window
+    total = mpf(0)
+    for j in range(last + 1):
+        z = mpmath.mpc(theta, step * j)
+        value = mpmath.exp(log_transform(z) - z * epsilon) / (z * (z + 1))
+        total += (value.real if j == 0 else 2 * value.real) / window
+    return total
+
+
+def many_laplaces(k, e0, epsilon, theta):
+    e0 = mpf(e0)
+
+    def log_transform(z):
+        up = mpmath.exp(z * e0)
+        down = mpmath.exp(-(z + 1) * e0)
+        return k * mpmath.log((up + down) / 2 + (up - down) / (4 * z + 2))
+
+    return on_a_line(log_transform, mpf(epsilon), theta=mpf(theta), window=mpf(400), last=2500)
+
+
+def rounded_grid(losses, weights, k, epsilon, *, step):
+    """Brackets: every loss rounded down, and up, to a grid; the k-fold law by plain convolution in floats."""
+    ends = []
+    for rounding in (np.floor, np.ceil):
+        cells = rounding(losses / step).astype(int)
+        law = np.bincount(cells - cells.min(), weights)
+        total, offset = np.ones(1), 0
+        for bit in f"{k:b}":
+            total, offset = _convolve(total, total), 2 * offset
+            if bit == "1":
+                total, offset = _convolve(total, law), offset + cells.min()
+        values = step * (offset + np.arange(total.size))
+        above = values > epsilon
+        ends.append(float(np.sum(total[above] * -np.expm1(epsilon - values[above]))))
+    return ends
+
+
+def _convolve(a, b):
+    size = a.size + b.size - 1
+    n = 1 << (size - 1).bit_length()
+    out = np.fft.irfft(np.fft.rfft(a, n) * np.fft.rfft(b, n), n)[:size]
+    return np.maximum(out, 0)
+
+
+def sampled_gaussian_law(sigma, rate, direction, *, points=20001):
+    """(losses, probabilities) of one use on a fine grid of outputs."""
+    x = np.linspace(-8 * sigma, 1 + 8 * sigma, points)
+    zero = np.exp(-(x**2) / (2 * sigma**2))
+    one = np.exp(-((x - 1) ** 2) / (2 * sigma**2))
+    mixed = (1 - rate) * zero + rate * one
+    first = mixed if direction == "remove" else zero
+    losses = np.log1p(rate * np.expm1((2 * x - 1) / (2 * sigma**2)))
+    return (losses if direction == "remove" else -losses), first / first.sum()
