@@ -36,7 +36,8 @@ def main() -> None:
 
     # One bidder more raises the revenue at any price by at most that price, and never lowers it.
     mechanism = dp.Exponential(epsilon=1, sensitivity=HIGHEST, scores="monotone")
-    noise = dp.Laplace(dimension=1, epsilon=1, sensitivity=HIGHEST, step=Fraction(1, 128))  # it can jump that far
+    # The best price can jump by as much as the highest; 1000 simulated releases are of one number each.
+    noise = dp.Laplace(epsilon=1, sensitivity=HIGHEST, step=Fraction(1, 128), dimension=1)
     traces = []
     for index, (crowd, name) in enumerate([(1, "4 bidders"), (100, "400 bidders")]):
         bids = BIDS * crowd
