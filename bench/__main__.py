@@ -6,6 +6,7 @@ import sys
 from bench.harness import RESULTS, Rivals
 
 BENCHES = (
+    "accounting",
     "audit",
     "ledger",
     "mechanisms",

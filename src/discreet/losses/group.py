@@ -30,6 +30,7 @@ class Group(Family):
     size: int
 
     name = "group"
+    symmetric = False  # the base may differ by direction
 
     def __post_init__(self) -> None:
         exact_whole(self.size, name="size", least=1)
