@@ -25,3 +25,11 @@ def test_delta_never_falls_below_the_probability_of_failing(matrix):
     )
     assert loss.delta(epsilon=50) == pytest.approx(failure)
     assert math.isfinite(loss.epsilon(delta=failure))
+
+
+def test_a_channel_that_tells_all_has_no_epsilon():
+    everything = dp.losses.channel([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert everything.delta(epsilon=5) == 1
+    assert everything.epsilon(delta=0.5) == math.inf
+    assert (2 * everything).delta(epsilon=5) == 1
+    assert (everything + dp.losses.laplace(scale=1, sensitivity=1)).delta(epsilon=5) == 1

@@ -35,7 +35,7 @@ def invert(curve: Curve, delta: Arb, *, near: float, slope: float, high: float) 
         middle = (low + up) / 2
         return float(middle.log().mid()) - target if middle > 0 else -math.inf
 
-    left, right = _bracket(excess, min(near, high), 2 / slope, high)
+    left, right = _bracket(excess, min(max(near, 0.0), high), 2 / slope, high)
     root = _root(excess, left, right)
     step = _first_step(curve, root, slope)
     return Interval(_prove_below(curve, delta, root, step), _prove_above(curve, delta, root, step, high))
@@ -80,7 +80,7 @@ def _first_step(curve: Curve, root: float, slope: float) -> float:
     low, up = curve(arb(root))
     open_width = float(((up - low) / up).mid()) if low > 0 else 1.0
     guess = 0.0 if math.isnan(slope) else open_width / slope
-    return max(0.6 * guess, 2.0**-50 * root, 2.0**-1000)
+    return max(0.6 * guess, 2.0**-50 * root, 2.0**-60)  # no answer needs to be finer than the least epsilon
 
 
 def _prove_below(curve: Curve, delta: Arb, root: float, step: float) -> float:

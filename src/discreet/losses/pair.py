@@ -125,6 +125,8 @@ class Atoms(Pair):
         return self._failure
 
     def largest(self) -> Arb | None:
+        if not self.atoms:  # every outcome tells all: of no finite loss, any bound holds
+            return arb(0)
         top = self.atoms[0][0]
         for loss, _ in self.atoms[1:]:
             top = top.max(loss)

@@ -123,8 +123,8 @@ def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, ceiling: floa
 
 def _delta_one_way(terms: Terms, direction: Direction, epsilon: Fraction) -> Interval:
     lower, upper = delta_ends(terms, direction, ball(epsilon))
-    top = min(max(round_up(upper), 0.0), 1.0)
-    return Interval(min(max(round_down(lower), 0.0), top), top)
+    top = min(max(0.0, round_up(upper)), 1.0)  # 0.0 first: of equals max keeps the first, and -0.0 equals it
+    return Interval(min(max(0.0, round_down(lower)), top), top)
 
 
 def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, Arb]:

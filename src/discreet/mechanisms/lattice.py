@@ -155,9 +155,11 @@ class Lattice:
     def _add_whole(self, values: NDArray[Any], draw: Draw) -> NDArray[Any]:
         noise = draw(values.size)
         room = _SAFE >> abs(self.exponent) if abs(self.exponent) < 60 else 0
-        if noise.dtype == object or max(_largest(values), _largest(noise)) >= room:
+        # On step 1 only the data can be too large: noise in int64 stays below 2^61.
+        fits = noise.dtype != object and (self.exponent == 0 or _stays_below(noise, room))
+        if not fits or not _stays_below(values, room):
             return _objects(self._add_each(values.tolist(), noise))
-        return self._add_small(values.astype(np.int64), noise)
+        return self._add_small(values.astype(np.int64, copy=False), noise)
 
     def _add_small(self, values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
         """`_finish` for many whole numbers that stay far inside int64."""
@@ -170,6 +172,11 @@ class Lattice:
             return ((values + half >> exponent) + noise) << exponent
         half = np.int64(1) << (-exponent - 1)
         return (values << -exponent) + noise + half >> -exponent
+
+
+def _stays_below(values: NDArray[Any], room: int) -> bool:
+    """Whether all whole numbers lie strictly between -room and room."""
+    return values.size == 0 or (int(values.max()) < room and int(values.min()) > -room)
 
 
 def _largest(values: NDArray[Any]) -> float:

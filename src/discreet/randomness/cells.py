@@ -49,7 +49,7 @@ class Cells:
                 return value
 
     def many(self, source: Source, size: int) -> NDArray[Any]:
-        """Independent draws: int64 if all fit, else exact Python ints."""
+        """Independent draws: int64 if all lie below 2^61 in size, else exact Python ints."""
         if self._wide:
             return np.array([self.one(source) for _ in range(size)] or [], dtype=object)
         out = np.empty(size, dtype=np.int64)
@@ -110,7 +110,7 @@ class Cells:
     def _try(self, source: Source, out: NDArray[np.int64]) -> tuple[NDArray[np.intp], dict[int, int]]:
         """Draw once for each place of `out`.
 
-        Returned are the positions whose point was above the curve, and values too far out for int64.
+        Returned are the positions whose point was above the curve, and values of 2^61 or more.
         """
         slow = [self._fill(source, out, start) for start in range(0, out.size, _CHUNK)]
         if not slow:
@@ -158,7 +158,7 @@ class Cells:
         for position in rare:
             value = self._finish(source, int(draws[position]))
             value = self.one(source) if value is None else value
-            if -(1 << 63) <= value < 1 << 63:
+            if -2 * _NARROW < value < 2 * _NARROW:  # so that who adds them to data need not look again
                 out[slow[position]] = value
             else:
                 strays[int(slow[position])] = value
