@@ -54,8 +54,9 @@ layers: setup
 	@echo "== layers"
 	@$(BIN)/lint-imports --no-cache > .venv/layers.log || { cat .venv/layers.log; exit 1; }
 
-docs: setup system ## draw the pictures of docs/ anew
+docs: setup system ## draw the pictures of docs/ anew, and the table of the first course
 	@$(BIN)/python scripts/make-pictures
+	@$(BIN)/python scripts/make-seed-table
 
 soak: setup system ## the full counts: kills, races, generated cases, long audits (an hour or so)
 	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \

@@ -9,7 +9,7 @@ from flint import arb, ctx
 
 from discreet.losses import questions
 from discreet.losses.curve import connect_the_dots
-from discreet.losses.family import Direction, Family, parse_value, read_family, register
+from discreet.losses.family import DIRECTIONS, Direction, Family, parse_value, read_family, register
 from discreet.losses.pair import Pair
 from discreet.losses.term import Term
 from discreet.numerics import Arb, ball, exact_whole
@@ -23,7 +23,8 @@ class Group(Family):
     """Groups of `size` people under a family.
 
     Privacy: δ_g(ε) <= δ(ε/g)·(e^ε − 1)/(e^(ε/g) − 1): (ε, δ)-DP along a chain of g neighbours, for every ε at
-    once (Vadhan 2017, Lemma 2.2). One person's loss is the lower bound.
+    once (Vadhan 2017, Lemma 2.2). Some of a group may come while others go, so each step of the chain counts
+    in its worse direction. One person's loss is the lower bound.
     """
 
     base: Family
@@ -60,7 +61,8 @@ class Group(Family):
         if not epsilon > 0:  # δ(−ε) = 1 − e^(−ε)(1 − δ′(ε)), with the other direction's δ′
             mirrored = self._delta(-epsilon, 1 - direction) if epsilon < 0 else arb(1)
             return 1 - epsilon.exp() * (1 - mirrored)
-        one = questions.delta_ends((Term(self.base),), direction, epsilon / self.size)[1]
+        steps = [questions.delta_ends((Term(self.base),), way, epsilon / self.size)[1] for way in DIRECTIONS]
+        one = steps[0].max(steps[1])
         return (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
 
     def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
