@@ -11,6 +11,7 @@ BENCHES = (
     "ledger",
     "mechanisms",
     "noise",
+    "questions",
     "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SHORTEST_S, LONGEST_S = 50e-6, 1e-3  # between two looks at a lock
+# Between two looks at a lock. Only one process at a time looks for the turn, so it may look often.
+SHORTEST_S, LONGEST_AT_THE_GATE_S, LONGEST_FOR_THE_TURN_S = 50e-6, 1e-3, 50e-6
 
 
 class Turns:
@@ -42,9 +43,9 @@ class Turns:
     def _turn(self, kind: int) -> Iterator[None]:
         gate, turn = self._files
         deadline = time.monotonic() + self._patience
-        _take(gate, fcntl.LOCK_EX, deadline)
+        _take(gate, fcntl.LOCK_EX, deadline, LONGEST_AT_THE_GATE_S)
         try:
-            _take(turn, kind, deadline)
+            _take(turn, kind, deadline, LONGEST_FOR_THE_TURN_S)
         finally:
             fcntl.flock(gate, fcntl.LOCK_UN)
         try:
@@ -57,7 +58,7 @@ class Turns:
             os.close(self._files.pop())
 
 
-def _take(file: int, kind: int, deadline: float) -> None:
+def _take(file: int, kind: int, deadline: float, longest: float) -> None:
     """Wait for a lock, but not for ever: a stopped process may hold it."""
     pause = SHORTEST_S
     while True:
@@ -69,4 +70,4 @@ def _take(file: int, kind: int, deadline: float) -> None:
         else:
             return
         time.sleep(pause)
-        pause = min(2 * pause, LONGEST_S)
+        pause = min(2 * pause, longest)
