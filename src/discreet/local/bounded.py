@@ -1,6 +1,7 @@
 """A number between declared bounds, privatised by its owner."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
@@ -16,7 +17,7 @@ from discreet.numerics import Real, exact_epsilon, exact_whole
 
 
 @dataclass(frozen=True, init=False)
-class BoundedNumber:
+class BoundedNumber(ABC):
     """What both protocols for numbers share."""
 
     protocol: ClassVar[str]
@@ -29,9 +30,9 @@ class BoundedNumber:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
 
     @property
+    @abstractmethod
     def variance(self) -> float:
         """The largest variance of a single report's estimate."""
-        raise NotImplementedError
 
     def _clamp(self, truth: Any) -> Fraction:
         """The number between the bounds; a float stands for its binary value."""
