@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from discreet.numerics import Interval, Real, exact_fraction
+from discreet.numerics import Interval, Real, exact_fraction, short_down, short_up
 from discreet.planning import Plan, SetPlan
 from discreet.queries import Call, Expression, Literal, Slot, evaluate, walk
 from discreet.tables import Value
@@ -47,9 +47,9 @@ class Receipt:
             "policy": plan.policy.digest,
             "question": plan.text,
             "plan": plan.sentences(),
-            "price": _numbers(plan.price),
+            "price": _numbers(plan.price, short_up),
             "loss": plan.loss.to_json(),
-            "remaining": _numbers(remaining),
+            "remaining": _numbers(remaining, short_down),
         }
         return cls(facts)
 
@@ -415,9 +415,9 @@ def _csv(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
 
 
-def _numbers(notion: object) -> dict[str, str]:
-    """A notion's numbers, short, by name."""
-    return {name: f"{float(getattr(notion, name)):.6g}" for name in _NUMBERS if hasattr(notion, name)}
+def _numbers(notion: object, short: Callable[[Fraction], str]) -> dict[str, str]:
+    """A notion's numbers, short and on the safe side, by name."""
+    return {name: short(getattr(notion, name)) for name in _NUMBERS if hasattr(notion, name)}
 
 
 def _plain(value: Value) -> Any:

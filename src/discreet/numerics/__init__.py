@@ -19,7 +19,14 @@ from discreet.numerics.rational import (
     exact_probability,
     exact_whole,
 )
-from discreet.numerics.rounding import exponent_of_two, largest_power_of_two, round_down, round_up
+from discreet.numerics.rounding import (
+    exponent_of_two,
+    largest_power_of_two,
+    round_down,
+    round_up,
+    short_down,
+    short_up,
+)
 from discreet.numerics.search import least_passing
 
 __all__ = [
@@ -44,6 +51,8 @@ __all__ = [
     "normal_quantile",
     "round_down",
     "round_up",
+    "short_down",
+    "short_up",
     "success_lower",
     "success_upper",
     "wilson",

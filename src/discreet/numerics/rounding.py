@@ -1,6 +1,7 @@
 """Floats that lie on a chosen side of an exact or enclosed number."""
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from discreet.numerics.enclosure import Arb
@@ -33,6 +34,29 @@ def round_down(value: Fraction | int | Arb) -> float:
     except OverflowError:
         return -math.inf if value < 0 else math.nextafter(math.inf, 0)
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def short_up(value: Fraction) -> str:
+    """Six digits for a reader, never below the number: what was spent.
+
+    >>> short_up(Fraction(1, 10)), short_up(Fraction(1, 3))
+    ('0.1', '0.333334')
+    """
+    return _short(value, ROUND_CEILING)
+
+
+def short_down(value: Fraction) -> str:
+    """Six digits for a reader, never above the number: what is left.
+
+    >>> short_down(Fraction(1, 3)), short_down(Fraction(15, 16 * 10**6))
+    ('0.333333', '9.375e-07')
+    """
+    return _short(value, ROUND_FLOOR)
+
+
+def _short(value: Fraction, rounding: str) -> str:
+    short = Context(prec=6, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{float(short):.6g}"  # six digits survive the float unchanged
 
 
 def largest_power_of_two(limit: Fraction) -> Fraction:

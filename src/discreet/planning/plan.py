@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP
 from discreet.mechanisms import Gaussian
+from discreet.numerics import short_up
 from discreet.planning.noise import Share
 from discreet.planning.steps import SetPlan
 from discreet.queries import Question, Slot
@@ -121,9 +122,9 @@ class Plan:
     def _price(self) -> str:
         share = self.share
         if share.rho is not None:
-            return f"rho {float(share.rho):.6g}"
-        epsilon = f"epsilon {float(share.epsilon or 0):.6g}"
-        return f"{epsilon}, delta {float(share.delta):.6g}" if self.needs_delta else epsilon
+            return f"rho {short_up(share.rho)}"
+        epsilon = f"epsilon {short_up(share.epsilon or Fraction(0))}"
+        return f"{epsilon}, delta {short_up(share.delta)}" if self.needs_delta else epsilon
 
     def to_json(self) -> dict[str, object]:
         """The plan for programs: its sentences, loss and errors."""
