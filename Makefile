@@ -29,6 +29,11 @@ $(STAMPS)/package: $(STAMPS)/requirements pyproject.toml
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(STAMPS)/spark: $(STAMPS)/package requirements/spark.txt
+	@echo "== installing Spark"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --require-hashes -r requirements/spark.txt
+	@touch $@
+
 setup: $(STAMPS)/package ## make .venv with everything pinned
 
 system: ## install the Debian packages that tests and pictures need
@@ -37,7 +42,7 @@ system: ## install the Debian packages that tests and pictures need
 demo: setup ## ask a private question of a bundled table
 	@$(BIN)/discreet demo
 
-test: setup system lint types layers ## lint, types, layers, doc snippets, tests
+test: setup $(STAMPS)/spark system lint types layers ## lint, types, layers, doc snippets, tests
 	@echo "== tests"
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not soak"
 
@@ -58,7 +63,7 @@ docs: setup system ## draw the pictures of docs/ anew, and the table of the firs
 	@$(BIN)/python scripts/make-pictures
 	@$(BIN)/python scripts/make-seed-table
 
-soak: setup system ## the full counts: kills, races, generated cases, long audits (an hour or so)
+soak: setup $(STAMPS)/spark system ## the full counts: kills, races, generated cases, long audits (an hour or so)
 	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \
 	status=$$?; tail -n 40 bench/results/soak.txt; exit $$status
 
