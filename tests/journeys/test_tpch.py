@@ -87,7 +87,7 @@ def test_that_comparison_would_see_customers_cut_short(tables, tmp_path):
 def test_with_limits_that_bind_the_intervals_hold_the_bounded_truth(name, tables, tmp_path):
     with open_tables(tables, max_groups=2, max_rows=10, ledger=tmp_path / "tpch.ledger") as curator:
         plan = curator.explain(QUESTIONS[name], epsilon=1, confidence=SURE)
-        engine = curator._opened()
+        engine = curator._holdings.engine()
         released = release(plan, lambda exact: engine.run(replace(exact, salt=SALT)))
         ((columns, _),) = inputs(plan, engine, SALT)
     groups = released[0].groups

@@ -4,7 +4,7 @@ from typing import NoReturn, Protocol
 
 from discreet.errors import EngineFailure
 from discreet.planning import ExactPlan, ExactTable
-from discreet.tables import Schema
+from discreet.tables import Policy, Schema
 
 
 class Engine(Protocol):
@@ -13,6 +13,10 @@ class Engine(Protocol):
     An engine never sees a question, a price or a random number, and its own words never leave it: whatever
     goes wrong inside becomes one EngineFailure with a constant text.
     """
+
+    @property
+    def policy(self) -> Policy:
+        """The policy with the columns of the data's schema."""
 
     def schema(self) -> Schema:
         """The columns of each table and their types; no data is read."""

@@ -18,6 +18,7 @@ with the noise on every number (`NoiseStep`), the choices (`ChoiceStep`), the se
 and how each aggregate is read from what was released (`Reading`).
 """
 
+from discreet.planning.asking import Asked, Several, Terms, plan_asked, read_asked
 from discreet.planning.exact import (
     ExactMeasure,
     ExactPlan,
@@ -37,6 +38,7 @@ from discreet.planning.readings import Reading
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
 
 __all__ = [
+    "Asked",
     "ChoiceStep",
     "ExactMeasure",
     "ExactPlan",
@@ -51,15 +53,19 @@ __all__ = [
     "Reading",
     "RowCount",
     "SetPlan",
+    "Several",
     "Share",
     "Sum",
     "Tally",
+    "Terms",
     "UnitCount",
     "Within",
     "budget_of",
     "least_noise",
     "make_plan",
     "named_price",
+    "plan_asked",
     "plan_exact",
     "price_of",
+    "read_asked",
 ]

@@ -88,6 +88,7 @@ class Policy:
     relation: Relation = "add/remove"
     population: int | None = None
     filter: str | None = None
+    engine: str = field(default="duckdb", compare=False)  # what runs it is no part of what it is
 
     def __post_init__(self) -> None:
         _check_name(self.id, "a data set's id")

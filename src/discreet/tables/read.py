@@ -11,7 +11,7 @@ from discreet.tables.column import Column, read_columns
 from discreet.tables.policy import Policy, PublicTable, Table
 from discreet.tables.unit import EachRow, Unit, read_unit
 
-DATASET_WORDS = {"id", "version", "relation", "population", "budget", "filter"}
+DATASET_WORDS = {"id", "version", "relation", "population", "budget", "filter", "engine"}
 TABLE_WORDS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
 PUBLIC_WORDS = {"source", "key", "columns"}
 COLUMN_WORDS = {"type", "bounds", "keys", "nullable", "missing"}
@@ -59,6 +59,7 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
         relation=dataset.get("relation", "add/remove"),
         population=dataset.get("population"),
         filter=dataset.get("filter"),
+        engine=dataset.get("engine", "duckdb"),
         tables=tuple(_read_table(name, each, folder) for name, each in _section(document, "tables").items()),
         public=tuple(_read_public(name, each, folder) for name, each in _section(document, "public").items()),
     )

@@ -1,0 +1,51 @@
+"""What a curator holds: one engine and one ledger, opened when first needed, shared by all who ask."""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from discreet.engines import Engine, open_engine
+from discreet.ledger import Ledger, open_ledger
+from discreet.tables import Policy
+
+
+class Holdings:
+    """The engine and the ledger of a policy's data set. Opening is safe from several threads."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        ledger: str | Path,
+        engine: object,
+        frames: Mapping[str, object],
+        other_people: str | None,
+    ) -> None:
+        self.declared = policy
+        self._path, self._kind, self._frames = ledger, engine, frames
+        self._other_people = other_people
+        self._lock = threading.RLock()
+        self._engine: Engine | None = None
+        self._ledger: Ledger | None = None
+
+    def engine(self) -> Engine:
+        """The engine, with the data's schema read and its promises checked."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = open_engine(self._kind, self.declared, self._frames)
+            return self._engine
+
+    def ledger(self) -> Ledger:
+        """The ledger, which keeps its own budget and refuses to be opened with another."""
+        with self._lock:
+            if self._ledger is None:
+                self._ledger = open_ledger(self.declared, self._path, other_people=self._other_people)
+            return self._ledger
+
+    def close(self) -> None:
+        """Give back files and connections; the next question opens them again."""
+        with self._lock:
+            for part in (self._engine, self._ledger):
+                if part is not None:
+                    part.close()
+            self._engine = self._ledger = None
