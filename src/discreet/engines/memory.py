@@ -30,6 +30,11 @@ class MemoryEngine:
         self._policy = policy
         self._rows = Rows(tables)
 
+    @property
+    def policy(self) -> Policy:
+        """The policy as given."""
+        return self._policy
+
     def schema(self) -> Schema:
         """The policy's own columns: plain Python rows have no other schema."""
         every = [(each.name, each.columns) for each in self._policy.tables]
