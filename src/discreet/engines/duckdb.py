@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -19,12 +19,12 @@ from discreet.engines.registration import (
     stored_type,
 )
 from discreet.engines.sql import text
-from discreet.engines.sql_bounding import Statement
+from discreet.engines.sql_bounding import COUNT, GROUP, Statement
 from discreet.engines.sql_order import HASHES
 from discreet.engines.sql_relations import Relations
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
-from discreet.planning import ExactPlan, ExactTable
-from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type
+from discreet.planning import ExactPlan, ExactTable, Tallied
+from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type, Value
 
 
 class DuckDBEngine:
@@ -72,13 +72,16 @@ class DuckDBEngine:
             self._open()  # a connection does not survive a fork
         try:
             statement = Statement(plan, self._relations).build()
-            return _as_table(plan, self._execute(statement.sql(dialect="duckdb")))
+            sql = statement.sql(dialect="duckdb")
+            if plan.tally is not None and plan.labels is not None:
+                return _as_tallies(plan.labels, self._execute(sql, lambda found: found.fetchnumpy()))
+            return _as_table(plan, self._execute(sql, lambda found: found.fetchall()))
         except DiscreetError:
             raise
         except Exception:  # noqa: BLE001  # the engine's own words may quote the data
             fail()
 
-    def _execute(self, sql: str) -> list[tuple[Any, ...]]:
+    def _execute(self, sql: str, fetch: Callable[[Any], Any]) -> Any:
         cursor = self._connection.cursor()
         done, late = threading.Event(), threading.Event()
 
@@ -92,7 +95,7 @@ class DuckDBEngine:
         try:
             if self._timeout_s is not None:
                 watcher.start()
-            rows = list(cursor.execute(sql).fetchall())
+            found = fetch(cursor.execute(sql))
         finally:
             done.set()
             if watcher.is_alive():
@@ -100,7 +103,7 @@ class DuckDBEngine:
             cursor.close()
         if late.is_set():
             fail()
-        return rows
+        return found
 
     def _open(self) -> None:
         import duckdb
@@ -215,6 +218,12 @@ def _close(connection: Any, spill: str, pid: int) -> None:
         shutil.rmtree(spill, ignore_errors=True)
 
 
+def _as_tallies(labels: tuple[tuple[Value, ...], ...], columns: Mapping[str, Any]) -> ExactTable:
+    """The statement's columns as the tallies of public groups: all three are BIGINT, and stay whole."""
+    tallies = Tallied.by_group(len(labels), columns[GROUP], columns["m0"], columns[COUNT])
+    return ExactTable(labels, ((),) * len(labels), tallies)
+
+
 def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
     """The statement's rows as an exact table, public groups that nobody is in included."""
     count = len(plan.measures)
@@ -227,10 +236,8 @@ def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
         groups = tuple(found[number] for number in order)
         rows = [(order[row[0]], *row[1:]) for row in rows]
     if plan.tally is not None:
-        tallies: list[dict[int, int]] = [{} for _ in groups]
-        for row in rows:
-            tallies[row[0]][int(row[1 + keys])] = int(row[2 + keys])
-        return ExactTable(groups, tuple(() for _ in groups), tuple(tallies))
+        columns = zip(*((row[0], *row[1 + keys :]) for row in rows), strict=True) if rows else ((), (), ())
+        return ExactTable(groups, ((),) * len(groups), Tallied.by_group(len(groups), *columns))
     totals = [(0,) * count] * len(groups)
     for row in rows:
         totals[row[0]] = tuple(int(each) for each in row[1 + keys :])
