@@ -151,6 +151,7 @@ class PostgresServer:
         settings = {
             "listen_addresses": "127.0.0.1", "port": str(self.port),
             "unix_socket_directories": str(self.folder), "max_connections": "300", "shared_buffers": "64MB",
+            "recovery_init_sync_method": "syncfs",
             **self._settings,
         }  # fmt: skip
         with (self.folder / "data" / "postgresql.conf").open("a") as file:
