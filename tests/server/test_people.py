@@ -46,7 +46,7 @@ def test_a_revoked_token_names_nobody_and_others_go_on(people):
 def test_a_token_ends_with_its_days(people, monkeypatch):
     token = people.add("ann", "analyst", days=1)
     later = datetime.now(UTC) + timedelta(days=1, seconds=1)
-    monkeypatch.setattr(people_module, "_now", lambda: people_module._time(later))
+    monkeypatch.setattr(people_module, "now", lambda: people_module._time(later))
     assert people.identify(token) is None
 
 
