@@ -70,15 +70,15 @@ def test_place_anchor_and_key_are_the_policys(write, tmp_path):
         curator.ask(ASKED, epsilon=0.25)
     assert (tmp_path / "kept.ledger").is_file()
     assert FileAnchor(tmp_path / "kept.head").latest().sequence == 4
-    with Curator.from_policy(write(ledger='place = "kept.ledger"')) as curator:
-        with pytest.raises(LedgerConflict, match="seal"):
-            curator.ask(ASKED, epsilon=0.25)
+    unsealed = Curator.from_policy(write(ledger='place = "kept.ledger"'))
+    with unsealed as curator, pytest.raises(LedgerConflict, match="seal"):
+        curator.ask(ASKED, epsilon=0.25)
 
 
 def test_a_key_file_that_cannot_be_read_is_an_error(write):
-    with Curator.from_policy(write(ledger='key_file = "none"')) as curator:
-        with pytest.raises(InvalidParameter, match="key_file"):
-            curator.ask(ASKED, epsilon=0.25)
+    keyless = Curator.from_policy(write(ledger='key_file = "none"'))
+    with keyless as curator, pytest.raises(InvalidParameter, match="key_file"):
+        curator.ask(ASKED, epsilon=0.25)
 
 
 def test_an_opening_states_the_same(tmp_path):

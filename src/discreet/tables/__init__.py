@@ -17,6 +17,7 @@ from discreet.tables.opening import Opening, read_opening
 from discreet.tables.place import Commands, LedgerPlace
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
 from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
+from discreet.tables.serving import Serving
 from discreet.tables.types import (
     LARGEST_INTEGER,
     SMALLEST_INTEGER,
@@ -44,6 +45,7 @@ __all__ = [
     "PublicTable",
     "Relation",
     "Schema",
+    "Serving",
     "Table",
     "Through",
     "Type",

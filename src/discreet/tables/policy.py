@@ -10,6 +10,7 @@ from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables.budget import Budget
 from discreet.tables.column import Column
 from discreet.tables.place import LedgerPlace
+from discreet.tables.serving import Serving
 from discreet.tables.types import Type, spell
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
 
@@ -94,6 +95,7 @@ class Policy:
     share_answers: bool = False  # whether an answer given to one analyst is given to all
     engine: str = field(default="duckdb", compare=False)  # what runs it is no part of what it is
     ledger: LedgerPlace = field(default=LedgerPlace(), compare=False)
+    serving: Serving = field(default_factory=Serving, compare=False)  # nor how a server answers
 
     def __post_init__(self) -> None:
         _check_name(self.id, "a data set's id")

@@ -11,6 +11,7 @@ from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column, read_columns
 from discreet.tables.place import LedgerPlace, read_place
 from discreet.tables.policy import Policy, PublicTable, Table
+from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 
 DATASET_WORDS = {
@@ -68,7 +69,7 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
     'number'
     """
     document = _parse(text)
-    _check_words(document, {"dataset", "tables", "public", "ledger"}, "the policy")
+    _check_words(document, {"dataset", "tables", "public", "ledger", "server"}, "the policy")
     dataset = _section(document, "dataset")
     _check_words(dataset, DATASET_WORDS, "[dataset]")
     for word in ("id", "budget"):
@@ -86,6 +87,7 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
         share_answers=dataset.get("share_answers", False),
         ledger=read_place(_section(document, "ledger"), folder=folder),
         engine=dataset.get("engine", "duckdb"),
+        serving=read_serving(_section(document, "server")),
         tables=tuple(_read_table(name, each, folder) for name, each in _section(document, "tables").items()),
         public=tuple(_read_public(name, each, folder) for name, each in _section(document, "public").items()),
     )
