@@ -10,9 +10,9 @@ from discreet.server.records import SqliteRecords
 
 @pytest.fixture
 def people(tmp_path):
-    people = People(SqliteRecords(tmp_path / "house.people"))
-    yield people
-    people.close()
+    records = SqliteRecords(tmp_path / "house.people")
+    yield People(records)
+    records.close()
 
 
 def test_a_token_names_its_person(people):
@@ -74,13 +74,14 @@ def test_a_taken_name_and_an_unknown_role_are_refused(people):
 
 
 def test_two_processes_worth_of_people_see_each_other_at_once(tmp_path):
-    one, other = (People(SqliteRecords(tmp_path / "house.people")) for _ in range(2))
+    records = [SqliteRecords(tmp_path / "house.people") for _ in range(2)]
+    one, other = map(People, records)
     token = one.add("ann", "analyst")
     assert other.identify(token) == Person("ann", "analyst")
     other.revoke("ann")
     assert one.identify(token) is None
-    one.close()
-    other.close()
+    for each in records:
+        each.close()
 
 
 def test_only_the_owner_of_the_file_may_read_it(people, tmp_path):

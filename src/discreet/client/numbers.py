@@ -3,11 +3,11 @@
 import json
 from collections.abc import Mapping
 from decimal import Context, Decimal
-from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import MAX_BITS, Real, exact
+from discreet.numerics import Real, exact
+from discreet.numerics.rational import MAX_BITS
 
 _ENOUGH = Context(prec=2 * MAX_BITS)  # a decimal with so many bits above and below the line is no longer
 
@@ -15,7 +15,7 @@ _ENOUGH = Context(prec=2 * MAX_BITS)  # a decimal with so many bits above and be
 def write_object(facts: Mapping[str, Any]) -> bytes:
     """A JSON object of texts, lists of texts, numbers, and objects of numbers.
 
-    >>> write_object({"sql": "SELECT 1", "epsilon": 0.1, "within": {"n": Fraction(1, 8)}})
+    >>> write_object({"sql": "SELECT 1", "epsilon": 0.1, "within": {"n": Decimal("0.125")}})
     b'{"sql":"SELECT 1","epsilon":0.1,"within":{"n":0.125}}'
     """
     return _written(facts).encode()
@@ -43,8 +43,3 @@ def _decimal(value: Real) -> str:
         )
     written = _ENOUGH.divide(Decimal(number.numerator), Decimal(number.denominator))
     return str(written.normalize(_ENOUGH)).replace("E", "e")
-
-
-def read_fraction(text: str) -> Fraction:
-    """An exact number that a server wrote as text."""
-    return Fraction(text)

@@ -1,11 +1,12 @@
 """A curator somewhere else: the same questions, plans, answers and errors, over HTTP."""
 
+import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, Unpack, cast, overload
 
 from discreet.accounting import read_notion
-from discreet.answers import Answer, read_answers
+from discreet.answers import Answer, restore
 from discreet.client.numbers import write_object
 from discreet.client.wire import Wire
 from discreet.errors import InternalError, InvalidParameter, PolicyViolation
@@ -62,13 +63,9 @@ class Remote:
             seconds=self._deadline_s * sum(plan.passes for plan in plans),
         )
         if status == 202:
-            raise PolicyViolation(
-                f"this question waits for an owner's approval ({reply['state']}). Ask again once it is given.",
-                approval=reply["approval"],
-                state=reply["state"],
-            )
+            raise _waiting(reply)
         told = reply["answers"] if _is_list(question) else [reply]
-        answers = read_answers(plans, told)
+        answers = restore(plans, _as_stored(told))
         for answer, facts in zip(answers, told, strict=True):
             if answer.to_json() != {name: facts[name] for name in answer.to_json()}:
                 raise _other_version()
@@ -96,10 +93,7 @@ class Remote:
             terms["delta"] = delta
         status, reply = self._wire.post(*self._path("watch"), body=write_object(terms))
         if status == 202:
-            raise PolicyViolation(
-                "this watch waits for an owner's approval. Open it again once it is given.",
-                approval=reply["approval"],
-            )
+            raise _waiting(reply)
         return RemoteWatch(self, reply["watch"])
 
     def table(self, name: str) -> Builder:
@@ -170,6 +164,20 @@ def _is_list(question: Asked | Several) -> bool:
 
 def _as_list(question: Asked | Several) -> Sequence[Asked]:
     return cast(Sequence[Asked], question) if _is_list(question) else [cast(Asked, question)]
+
+
+def _as_stored(told: Sequence[Mapping[str, Any]]) -> bytes:
+    """Answers as the ledger keeps them, from what the server tells of them."""
+    stored = [{"sets": each["released"], "receipt": each["receipt"]} for each in told]
+    return json.dumps({"format": 1, "answers": stored}).encode()
+
+
+def _waiting(reply: Mapping[str, Any]) -> PolicyViolation:
+    return PolicyViolation(
+        "this price needs an owner's approval, which it now waits for. Ask again once it is given.",
+        approval=reply["approval"],
+        state=reply["state"],
+    )
 
 
 def _other_version() -> InternalError:

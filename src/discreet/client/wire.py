@@ -31,7 +31,9 @@ class Wire:
         parts = urlsplit(url)
         _check_address(url, parts.scheme, parts.hostname)
         if not isinstance(token, str) or not TOKEN.fullmatch(token):
-            raise InvalidParameter("token must be the text that the server's owner gave you.", parameter="token")
+            raise InvalidParameter(
+                "token must be the text that the server's owner gave you.", parameter="token"
+            )
         assert parts.hostname is not None
         self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
         self._root, self._token = parts.path.rstrip("/"), token
@@ -41,9 +43,7 @@ class Wire:
         """What a path shows."""
         return self._ask("GET", path, None, {})[1]
 
-    def post(
-        self, *path: str, body: bytes, key: str | None = None, seconds: float = 0.0
-    ) -> tuple[int, Any]:
+    def post(self, *path: str, body: bytes, key: str | None = None, seconds: float = 0.0) -> tuple[int, Any]:
         """Status and reply of a request whose answer may take so many seconds.
 
         With a key it is tried again where no reply came: the server gives one answer to one key. Without,
@@ -91,7 +91,9 @@ class Wire:
         try:
             return response.status, json.loads(text[:LONGEST_REPLY])
         except ValueError:
-            raise InternalError("the server must answer in JSON, and it does not. Is this its address?") from None
+            raise InternalError(
+                "the server must answer in JSON, and it does not. Is this its address?"
+            ) from None
 
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
         if self._secure:
@@ -103,7 +105,9 @@ class Wire:
 
 def _check_address(url: str, scheme: str, host: str | None) -> None:
     if not host or scheme not in ("http", "https"):
-        raise InvalidParameter(f"url must begin with https:// and name a host, got {url[:60]!r}.", parameter="url")
+        raise InvalidParameter(
+            f"url must begin with https:// and name a host, got {url[:60]!r}.", parameter="url"
+        )
     if scheme == "http" and not _is_here(host):
         raise InvalidParameter(
             "url must begin with https:// where the server is another machine: a token would be readable "

@@ -19,7 +19,7 @@ _TABLES = (
     " digest TEXT NOT NULL, question TEXT NOT NULL, price TEXT NOT NULL, state TEXT NOT NULL,"
     " made TEXT NOT NULL, decided TEXT, decided_by TEXT, request TEXT)",
 )
-_COLUMNS = "id, dataset, person, question, price, state, made, decided, decided_by"
+_NAMES = ("id", "dataset", "person", "question", "price", "state", "made", "decided", "decided_by")
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Approval:
     dataset: str
     person: str
     question: str
-    price: Mapping[str, str]
+    price: str  # JSON: a notion by name and exact numbers
     state: State
     made: str
     decided: str | None
     decided_by: str | None
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "price": json.loads(self.price)}
 
 
 class Approvals:
@@ -109,10 +109,10 @@ class Approvals:
 
     def _find(self, condition: str, *values: object) -> tuple[Approval, ...]:
         rows = self._records.rows(
-            f"SELECT {_COLUMNS} FROM approvals WHERE {condition} ORDER BY made, id",  # noqa: S608  constants
+            f"SELECT {', '.join(_NAMES)} FROM approvals WHERE {condition} ORDER BY made, id",  # noqa: S608  constants
             *values,
         )
-        return tuple(Approval(*row[:4], json.loads(row[4]), *row[5:]) for row in rows)
+        return tuple(Approval(**dict(zip(_NAMES, row, strict=True))) for row in rows)
 
 
 def needs_approval(limit: Budget | None, price: object) -> bool:
@@ -121,8 +121,8 @@ def needs_approval(limit: Budget | None, price: object) -> bool:
     >>> from fractions import Fraction
     >>> from discreet.losses import PureDP
     >>> limit = (("epsilon", Fraction(1, 2)),)
-    >>> needs_approval(limit, PureDP(0.5)), needs_approval(limit, PureDP(0.6)), needs_approval(None, PureDP(9))
-    (False, True, False)
+    >>> needs_approval(limit, PureDP(0.5)), needs_approval(limit, PureDP(0.6))
+    (False, True)
     """
     if limit is None:
         return False

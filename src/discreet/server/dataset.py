@@ -1,18 +1,19 @@
 """One data set of the house, and what a person may do with it. REST and pages both go through here."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from discreet.accounting import notion_json
 from discreet.answering import Answering
-from discreet.answers import Answer, receipts_of
+from discreet.answers import Answer
 from discreet.curator import Curator
 from discreet.errors import BudgetExceeded, Finished, InvalidParameter, PolicyViolation, UnsupportedQuery
-from discreet.losses import ApproxDP, PureDP
 from discreet.ledger import Verification
-from discreet.planning import Plan, budget_of, price_of
+from discreet.losses import ApproxDP, PureDP
+from discreet.planning import Plan, as_notion, budget_of, price_of
 from discreet.server.approvals import Approval, Approvals, needs_approval
 from discreet.server.asks import Ask
 from discreet.server.deadlines import Desk
@@ -84,8 +85,7 @@ class Dataset:
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """When an answer is due: from plan and policy alone, so much for each pass over the data."""
-        passes = sum(len(each.exact.plans) for plan in plans for each in plan.sets)
-        return self._curator.policy.serving.deadline_s * max(1, passes)
+        return self._curator.policy.serving.deadline_s * sum(plan.passes for plan in plans)
 
     # --- watches -------------------------------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Dataset:
         found = await self._desk.look(partial(self._curator.ledger.find_charge, int(charge)))
         if found is None or found.answer is None or not (person.is_owner or found.analyst == person.name):
             raise not_found()
-        return [receipt.to_json() for receipt in receipts_of(found.answer)]
+        return [facts["receipt"] for facts in json.loads(found.answer)["answers"]]
 
     async def verify(self) -> Verification:
         """Recompute the whole chain, or raise at the first difference."""
@@ -175,7 +175,7 @@ class Dataset:
 
     async def reserve(self, analyst: str, budget: Mapping[str, Any], *, reason: str) -> None:
         """Keep a share of the budget for one analyst: an owner's entry in the chain."""
-        share = budget_of(replace(self.policy, budget=read_budget(budget)))
+        share = as_notion(read_budget(budget), self.policy.relation)
         await self._desk.look(partial(self._curator.ledger.reserve, analyst, share, reason=reason))
 
     async def decide(self, owner: Person, approval: str, decision: Literal["approved", "denied"]) -> Approval:

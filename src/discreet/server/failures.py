@@ -52,9 +52,13 @@ def handle_failures(app: FastAPI) -> None:
 
 def _plain(error: DiscreetError) -> dict[str, Any]:
     facts: dict[str, Any] = error.to_json()
-    fields = {name: value if _is_plain(value) else str(value) for name, value in error.fields.items()}
-    return {"error": {**facts["error"], "fields": fields}}
+    return {"error": {**facts["error"], "fields": _writable(error.fields)}}
 
 
-def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | str)
+def _writable(value: object) -> Any:
+    """What JSON can hold; anything else as its text."""
+    if isinstance(value, dict):
+        return {str(name): _writable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(each) for each in value]
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -94,7 +94,5 @@ class House:
 
 def people_beside(policy: str | Path) -> str:
     """Where the people of a policy's house are kept: in the ledger's database, or in a file beside it."""
-    place = from_policy(policy).ledger
-    if place is not None and "://" in str(place):
-        return str(place)
-    return str(Path(policy).with_suffix(".people"))
+    place = str(from_policy(policy).ledger.place)
+    return place if "://" in place else str(Path(policy).with_suffix(".people"))

@@ -57,7 +57,8 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope[NOTED] = noted = {}
+        noted: dict[str, Any] = {}
+        scope[NOTED] = noted
 
         async def send_and_note(message: Message) -> None:
             if message["type"] == "http.response.start":

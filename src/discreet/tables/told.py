@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.tables.budget import read_budget
+from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column
 from discreet.tables.policy import Policy, PublicTable, Table
 from discreet.tables.unit import EachRow, read_unit
@@ -26,12 +26,19 @@ def from_json(facts: Mapping[str, Any]) -> Policy:
             relation=facts["relation"],
             population=facts["population"],
             filter=facts["filter"],
-            budget=read_budget({name: Fraction(text) for name, text in facts["budget"].items()}),
+            budget=_read_budget(facts["budget"]),
+            per_analyst=_read_budget(facts["per_analyst"]) if "per_analyst" in facts else None,
+            per_question=_read_budget(facts["per_question"]) if "per_question" in facts else None,
+            share_answers=facts.get("share_answers", False),
             tables=tuple(_read_table(name, each) for name, each in facts["tables"].items()),
             public=tuple(_read_public(name, each) for name, each in facts["public"].items()),
         )
     except (KeyError, TypeError, AttributeError, ValueError):
         raise InvalidParameter("a policy must be told as discreet writes it, and this one is not.") from None
+
+
+def _read_budget(facts: Mapping[str, str]) -> Budget:
+    return read_budget({name: Fraction(text) for name, text in facts.items()})
 
 
 def _read_table(name: str, facts: Mapping[str, Any]) -> Table:

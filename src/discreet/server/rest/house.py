@@ -18,7 +18,9 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
 
     @routes.get(
         "/health",
-        responses={200: {"content": {"application/json": {"schema": schemas.record({"status": schemas.TEXT})}}}},
+        responses={
+            200: {"content": {"application/json": {"schema": schemas.record({"status": schemas.TEXT})}}}
+        },
     )
     async def health() -> Response:
         """That the process answers; nothing else is looked at, and anyone may ask."""
@@ -26,9 +28,11 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
 
     @routes.get(
         "/metrics",
-        responses={200: {"content": {"text/plain": {"schema": schemas.TEXT}}}}
-        | {code: schemas.failure(code) for code in (401, 403, 409, 429)},
+        responses={
+            200: {"content": {"text/plain": {"schema": schemas.TEXT}}},
+            **{code: schemas.reply(code, schemas.ERROR) for code in (401, 403, 409, 429)},
+        },
     )
     async def metrics(_: Owner) -> Response:
-        """Counts of requests, and what is spent, for an owner: from the ledger and requests, never the data."""
+        """Counts of requests, and what is spent, for an owner: nothing of the data."""
         return Response(await metrics_text(house), media_type="text/plain; version=0.0.4")

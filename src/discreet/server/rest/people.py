@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from discreet.errors import InvalidParameter
 from discreet.server.asks import read_object, read_text
 from discreet.server.failures import as_json
 from discreet.server.house import House
@@ -29,7 +28,8 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         return as_json({"name": person.name, "role": person.role})
 
     @routes.get(
-        "/api/people", responses=schemas.replies(schemas.record({"people": schemas.many(schemas.PERSON)}), 403)
+        "/api/people",
+        responses=schemas.replies(schemas.record({"people": schemas.many(schemas.PERSON)}), 403),
     )
     async def everyone(_: Owner) -> Response:
         """All people and what is known of their tokens."""
@@ -82,7 +82,11 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
 
 def _everyone(house: House) -> list[dict[str, object]]:
     return [
-        {"name": each.name, "role": each.role, "tokens": [t.to_json() for t in house.people.tokens(each.name)]}
+        {
+            "name": each.name,
+            "role": each.role,
+            "tokens": [t.to_json() for t in house.people.tokens(each.name)],
+        }
         for each in house.people.everyone()
     ]
 

@@ -1,10 +1,11 @@
 """Routes of questions: data sets, explain, ask, watch."""
 
+import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 
-from discreet.answers import Answer
+from discreet.answers import Answer, store
 from discreet.errors import InvalidParameter
 from discreet.server.approvals import Approval
 from discreet.server.asks import read_ask, read_number, read_object, read_question
@@ -83,9 +84,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     @routes.post(
         "/api/datasets/{name}/watch/{watch}/test",
         openapi_extra=schemas.body(schemas.TEST),
-        responses=schemas.replies(
-            schemas.record({"above": schemas.FLAG, "finished": schemas.FLAG}), *unpaid
-        ),
+        responses=schemas.replies(schemas.record({"above": schemas.FLAG, "finished": schemas.FLAG}), *unpaid),
     )
     async def test(request: Request, person: Admitted, name: str, watch: str) -> Response:
         """Whether a COUNT or SUM is above the watch's threshold, by its noise."""
@@ -105,7 +104,8 @@ def _answers(given: Given, *, as_list: bool) -> dict[str, Any]:
 
 def _answer(answer: Answer) -> dict[str, Any]:
     types = {name: expression.type for name, expression in answer.plan.question.columns}
-    return {**answer.to_json(), "types": types}
+    (stored,) = json.loads(store([answer]))["answers"]
+    return {**answer.to_json(), "types": types, "released": stored["sets"]}
 
 
 def _waiting(approval: Approval) -> Response:

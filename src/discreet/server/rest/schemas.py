@@ -60,6 +60,7 @@ ANSWER = record(
         "rows": many(by_name(ANYTHING)),
         "intervals": many(by_name(or_null(many({"type": "number"}, minItems=2, maxItems=2)))),
         "confidence": CONFIDENCE,
+        "released": many({"type": "object", "required": ["groups", "numbers"]}),
         "receipt": RECEIPT,
     }
 )
@@ -112,20 +113,17 @@ def body(schema: JsonSchema) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def failure(code: int) -> dict[str, Any]:
-    """A failure that a route may end in."""
-    return {"description": _WORDS[code], "content": {"application/json": {"schema": ERROR}}}
+def reply(code: int, schema: JsonSchema) -> dict[str, Any]:
+    """One response that a route may give."""
+    return {"description": _WORDS.get(code, "given"), "content": {"application/json": {"schema": schema}}}
 
 
 def replies(
     schema: JsonSchema, *failures: int, status: int = 200, also: dict[int, JsonSchema] | None = None
 ) -> dict[int | str, dict[str, Any]]:
     """A route's responses: what it gives, and the failures that it may end in."""
-    given = {status: schema, **(also or {})}
-    return {
-        code: {"description": _WORDS.get(code, "given"), "content": {"application/json": {"schema": each}}}
-        for code, each in given.items()
-    } | {code: failure(code) for code in (*failures, 401, 404, 409, 422, 429, 503)}
+    every = {status: schema, **(also or {})} | dict.fromkeys((*failures, 401, 404, 409, 422, 429, 503), ERROR)
+    return {code: reply(code, each) for code, each in every.items()}
 
 
 _WORDS = {
