@@ -205,6 +205,30 @@ def test_concentrated_and_gaussian_budgets_are_spent(tmp_path, budget, price):
         assert 0 < getattr(curator.remaining, name) < budget[name]
 
 
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+@pytest.mark.parametrize(
+    ("budget", "price"),
+    [
+        ({"epsilon": 5, "delta": 0.016}, {"epsilon": 5}),
+        ({"rho": 2, "delta": 0.016}, {"rho": 2}),
+        ({"rho": 4, "delta": 0.016}, {"epsilon": 2}),
+    ],
+    ids=repr,
+)
+def test_private_keys_are_paid_for_under_every_budget_with_delta(tmp_path, relation, budget, price):
+    with opened(tmp_path, keys={}, budget=budget, relation=relation) as curator:
+        answer = curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", **price)
+        assert {row["city"] for row in answer.rows} == {"Ottawa", "Toronto"}
+        assert curator.remaining.delta == pytest.approx(0.015)
+        main = next(iter(budget))
+        assert getattr(curator.remaining, main) < budget[main]
+
+
+def test_private_keys_without_delta_are_refused(tmp_path):
+    with opened(tmp_path, keys={}, budget={"rho": 1}) as curator, pytest.raises(dp.PolicyViolation):
+        curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", rho=0.5)
+
+
 def test_a_watch_answers_until_its_count_is_used_up(tmp_path):
     with opened(tmp_path, frame(people=2000)) as curator:
         watch = curator.watch(threshold=1000, epsilon=1, count=1)

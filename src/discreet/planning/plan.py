@@ -41,11 +41,11 @@ class Plan:
 
     @property
     def needs_delta(self) -> bool:
-        """Whether keys or Gaussian noise spend delta."""
-        return any(
-            each.selection is not None or any(isinstance(step.noise, Gaussian) for step in each.noises)
-            for each in self.sets
+        """Whether keys spend delta, or Gaussian noise does that is not priced by rho."""
+        gaussian = self.share.rho is None and any(
+            isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises
         )
+        return gaussian or any(each.selection is not None for each in self.sets)
 
     @property
     def errors(self) -> dict[str, float | None]:
@@ -121,10 +121,10 @@ class Plan:
 
     def _price(self) -> str:
         share = self.share
+        main = f"epsilon {short_up(share.epsilon or Fraction(0))}"
         if share.rho is not None:
-            return f"rho {short_up(share.rho)}"
-        epsilon = f"epsilon {short_up(share.epsilon or Fraction(0))}"
-        return f"{epsilon}, delta {short_up(share.delta)}" if self.needs_delta else epsilon
+            main = f"rho {short_up(share.rho)}"
+        return f"{main}, delta {short_up(share.delta)}" if self.needs_delta else main
 
     def to_json(self) -> dict[str, object]:
         """The plan for programs: its sentences, loss and errors."""
@@ -149,10 +149,10 @@ class Plan:
 def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
     """The price of plans that are charged together: what they promise adds up."""
     relation, shares = plans[0].policy.relation, [plan.share for plan in plans]
-    if shares[0].rho is not None:
-        return ZCDP(sum(share.rho or 0 for share in shares), relation=relation)
-    epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
     delta = sum((plan.share.delta for plan in plans if plan.needs_delta), Fraction(0))
+    if shares[0].rho is not None:
+        return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)
+    epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
     return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)
 
 
