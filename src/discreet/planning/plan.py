@@ -107,12 +107,23 @@ class Plan:
         ]
 
     def _expected(self) -> list[str]:
-        return [
-            f"Expected error of {name}: at most {error:.6g}, with {float(self.confidence):.0%} confidence"
-            f"{self._supposing(measure)}."
-            for name, measure in self._aggregates()
-            if (error := self._error_of(measure)) is not None
-        ]
+        lines = []
+        confidence = f"with {float(self.confidence):.0%} confidence"
+        for name, measure in self._aggregates():
+            error = self._error_of(measure)
+            if error is not None:
+                supposing = self._supposing(measure)
+                lines.append(f"Expected error of {name}: at most {error:.6g}, {confidence}{supposing}.")
+            chosen = [each.choice_error(measure, self.confidence) for each in self.sets]
+            if chosen[0] is not None:
+                lines.append(f"Expected error of {name}: {self._missed(measure, max(chosen))}, {confidence}.")  # type: ignore[type-var, arg-type]
+        return lines
+
+    def _missed(self, measure: int, most: float) -> str:
+        """What a choice may have missed, in words."""
+        if self.question.measures[measure].aggregate.function == "mode":
+            return f"a label with at most {most:.6g} rows fewer than the most frequent one"
+        return f"a rank at most {most:.6g} from the asked one, where the values differ"
 
     def _supposing(self, measure: int) -> str:
         """The error of a ratio is a forecast: it divides by how many values the owner expects."""
