@@ -9,7 +9,7 @@ from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
 from discreet.numerics import Real, exact_delta, exact_epsilon, exact_positive
 from discreet.planning.noise import Share
-from discreet.tables import Policy
+from discreet.tables import Budget, Policy, Relation
 
 Within: TypeAlias = Real | Mapping[str, Real]
 
@@ -51,13 +51,18 @@ class Price:
 
 def budget_of(policy: Policy) -> PureDP | ApproxDP | ZCDP | GDP:
     """The policy's budget as a notion, under the policy's relation."""
-    numbers = dict(policy.budget)
+    return as_notion(policy.budget, policy.relation)
+
+
+def as_notion(budget: Budget, relation: Relation) -> PureDP | ApproxDP | ZCDP | GDP:
+    """A declared budget as a notion."""
+    numbers = dict(budget)
     if "mu" in numbers:
-        return GDP(**numbers, relation=policy.relation)
+        return GDP(**numbers, relation=relation)
     if "rho" in numbers:
-        return ZCDP(**numbers, relation=policy.relation)
+        return ZCDP(**numbers, relation=relation)
     kind = ApproxDP if "delta" in numbers else PureDP
-    return kind(**numbers, relation=policy.relation)
+    return kind(**numbers, relation=relation)
 
 
 def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:

@@ -24,11 +24,16 @@ class Opening(TypedDict, total=False):
     population: int | None
     version: str
     filter: str | None
+    per_analyst: Any
+    per_question: Any
+    share_answers: bool
     public: Mapping[str, Any]
 
 
-def read_opening(source: Any, opening: Opening) -> tuple[Policy, dict[str, object], Path]:
-    """The policy, the tables that lie in memory, and where the ledger lies unless told otherwise.
+def read_opening(
+    source: Any, opening: Opening, ledger: str | Path | Mapping[str, object] | None = None
+) -> tuple[Policy, dict[str, object], str | Path]:
+    """The policy, the tables that lie in memory, and where the ledger lies: as told, or beside the data.
 
     A source is a path, a frame, or a mapping of table names to them; a public table
     is a source, its first column being its key, or (source, key).
@@ -47,16 +52,17 @@ def read_opening(source: Any, opening: Opening) -> tuple[Policy, dict[str, objec
         id=name or "+".join(tables),
         sources={each: _path(where) for each, where in tables.items()},
         public={each: (key, _path(where)) for each, (where, key) in public.items()},
+        ledger=ledger if isinstance(ledger, Mapping) else None,
         **said,
     )
     every = {**tables, **{each: where for each, (where, _) in public.items()}}
     frames = {each: where for each, where in every.items() if _path(where) is None}
-    first = _path(next(iter(tables.values()), None))
-    return (
-        policy,
-        frames,
-        Path(f"{policy.id}.ledger") if first is None else Path(first).with_suffix(".ledger"),
-    )
+    told = policy.ledger.place if isinstance(ledger, Mapping) else ledger
+    return policy, frames, told or _beside(policy, _path(next(iter(tables.values()), None)))
+
+
+def _beside(policy: Policy, first: str | None) -> Path:
+    return Path(f"{policy.id}.ledger") if first is None else Path(first).with_suffix(".ledger")
 
 
 def _path(source: Any) -> str | None:
