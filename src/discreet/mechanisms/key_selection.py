@@ -145,13 +145,13 @@ class KeySelection:
 
         swapped = cls(epsilon=1, delta=Fraction(1, 10), relation="replace")
 
-        def draw_both(persons: tuple[int, int], source: Source) -> tuple[bool, ...]:
-            return tuple(swapped._select(np.array(persons), source).tolist())
+        def draw_both(selection: "KeySelection") -> Any:
+            return lambda persons, source: tuple(selection._select(np.array(persons), source).tolist())
 
         return (
             Example(loose, (2, 3), draw_with(loose)),
             Example(tight, (7, 6), draw_with(tight)),
-            Example(swapped, ((2, 3), (3, 2)), draw_both),
+            Example(swapped, ((2, 3), (3, 2)), draw_both(swapped)),
         )
 
 
