@@ -27,7 +27,7 @@ class Opening(TypedDict, total=False):
     per_analyst: Any
     per_question: Any
     share_answers: bool
-    public: Mapping[str, tuple[Any, str]]
+    public: Mapping[str, Any]
 
 
 def read_opening(
@@ -35,7 +35,8 @@ def read_opening(
 ) -> tuple[Policy, dict[str, object], str | Path]:
     """The policy, the tables that lie in memory, and where the ledger lies: as told, or beside the data.
 
-    A source is a path, a frame, or a mapping of table names to them; a public table comes with its key.
+    A source is a path, a frame, or a mapping of table names to them; a public table
+    is a source, its first column being its key, or (source, key).
     """
     said: dict[str, Any] = dict(opening)
     for word in ("unit", "budget"):
@@ -43,7 +44,10 @@ def read_opening(
             raise InvalidParameter(f"{word} must be declared to open data, got none.", parameter=word)
     name = said.pop("name", None)
     tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source): source}
-    public = dict(said.pop("public", None) or {})
+    public = {
+        each: where if isinstance(where, tuple) else (where, "")
+        for each, where in (said.pop("public", None) or {}).items()
+    }
     policy = from_arguments(
         id=name or "+".join(tables),
         sources={each: _path(where) for each, where in tables.items()},

@@ -197,7 +197,7 @@ def _read_public(name: str, words: object, folder: Path | None) -> PublicTable:
     where = f"[public.{name}]"
     words = _mapping(words, where)
     _check_words(words, PUBLIC_WORDS, where)
-    if not isinstance(words.get("key"), str):
+    if not isinstance(words.get("key"), str) or not words["key"]:
         raise InvalidParameter(f'{where} must name the key that its rows differ in. Write key = "...".')
     return PublicTable(
         name=name,
