@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from flint import arb
 
-from discreet.losses.contour import Part, chernoff_factor
+from discreet.losses.contour import Part, chernoff_factor, log_moment
 from discreet.losses.family import DIRECTIONS, Direction
 from discreet.losses.inversion import Curve, invert, invert_from_scratch
 from discreet.losses.solvers import Saddle, Solver, exact_solver
@@ -115,10 +115,10 @@ def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, ceiling: floa
     landscape = Landscape(parts)
     tilt, near = landscape.at_delta(float(delta.mid()))
     theta = arb(landscape.chernoff)
-    chernoff = (landscape.exact(landscape.chernoff) + chernoff_factor(theta).log() - delta.log()) / theta
+    chernoff = (log_moment(parts, theta) + chernoff_factor(theta).log() - delta.log()) / theta
     high = min(ceiling, max(round_up(chernoff), 0.0))
     saddle = Saddle(landscape, tilt, near, width)
-    return invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high)
+    return invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high, about=saddle.about)
 
 
 def _delta_one_way(terms: Terms, direction: Direction, epsilon: Fraction) -> Interval:
