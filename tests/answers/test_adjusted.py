@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 
 from discreet.answers import Answer, Receipt
-from planning.plans import plan_of
+from planning.frozen import plan_of
 
 PLAN = plan_of(
     "SELECT city, COUNT(*) AS n, SUM(debt) AS s, COUNT(*) - 5 AS less FROM accounts GROUP BY city", epsilon=1

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.dry_run import Belief, complete, invent, rehearse
 from discreet.tables import from_arguments
-from planning.plans import plan_of
+from planning.frozen import plan_of
 from queries.bank import BANK
 
 BELIEF = Belief(people=40, rows=3, beyond=Fraction(0))

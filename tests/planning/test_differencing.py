@@ -15,7 +15,7 @@ from discreet.errors import DiscreetError
 from discreet.mechanisms import Laplace
 from discreet.queries import read_sql
 from discreet.testing import neighbouring
-from planning.plans import plan_of
+from planning.frozen import plan_of
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 

@@ -15,7 +15,7 @@ from discreet.answers import Answer, Receipt
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.planning import ExactTable
 from discreet.release import release
-from planning.plans import plan_of
+from planning.frozen import plan_of
 from queries.bank import BANK
 
 DRAWS, FEWEST = 2000, 1840

@@ -1,4 +1,4 @@
-"""Plans of questions to the bank, for tests."""
+"""Plans of questions, frozen before anything is asked: for tests."""
 
 from fractions import Fraction
 
