@@ -6,16 +6,17 @@ the data shows. Only invented data are ever opened so: `Stage` makes them.
 """
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.answering import Answering
 from discreet.curator import Curator
 from discreet.engines import Engine
 from discreet.holdings import Holdings
-from discreet.ledger import Charge, Ledger
+from discreet.ledger import Ledger
 from discreet.mechanisms import Quantile
 from discreet.planning import ExactPlan, ExactTable, Plan, SetPlan
 from discreet.randomness import Source
@@ -25,11 +26,14 @@ SPREAD = 1999  # frozen numbers lie between -499 and 1500
 LOWEST = -499
 
 
+Place: TypeAlias = tuple[int, str, int]  # grouping set, kind of step, step
+
+
 @dataclass(frozen=True)
 class Call:
     """One use of a mechanism: which one of the plan, what it was given, and a word of its source."""
 
-    place: tuple[int, str, int]  # grouping set, kind of step, step
+    place: Place
     given: Any
     word: int
 
@@ -60,8 +64,9 @@ class FrozenCurator(Curator):
         tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.selection is not None]
         return {group for table in tables for group in table.groups}
 
-    def _run(self, charge: Charge, plans: tuple[Plan, ...]) -> bytes:
-        return super()._run(charge, tuple(map(self._freeze, plans)))
+    def answering(self, plans: tuple[Plan, ...]) -> Answering:
+        """The real steps, with frozen mechanisms; what is charged is the same."""
+        return super().answering(tuple(map(self._freeze, plans)))
 
     def _freeze(self, plan: Plan) -> Plan:
         return replace(plan, sets=tuple(self._freeze_set(*each) for each in enumerate(plan.sets)))
@@ -78,7 +83,7 @@ class FrozenCurator(Curator):
         selection = each.selection and self._mute(each.selection, (number, "keys", 0))
         return replace(each, noises=noises, choices=choices, selection=selection)
 
-    def _mute(self, mechanism: Any, place: tuple[int, str, int]) -> Any:
+    def _mute(self, mechanism: Any, place: Place) -> Any:
         """A copy that is the same in all its declarations, and draws nothing."""
         muted = copy.copy(mechanism)
         uses: dict[str, Callable[..., Any]] = {
@@ -92,31 +97,28 @@ class FrozenCurator(Curator):
                 object.__setattr__(muted, name, lambda *given, use=use: use(mechanism, place, *given))
         return muted
 
-    def _note(self, place: tuple[int, str, int], given: Any, source: Source) -> int:
+    def _note(self, place: Place, given: Any, source: Source) -> int:
         """Write a call down; its number among the calls of its step."""
         calls = self.watched.calls
         before = sum(call.place == place for call in calls)
         calls.append(Call(place, given, source.word()))
         return before
 
-    def _noised(
-        self, mechanism: Any, place: tuple[int, str, int], values: Sequence[int], source: Source
-    ) -> list[int]:
-        turn = self._note(place, tuple(values), source)
+    def _noised(self, mechanism: Any, place: Place, values: Sequence[int], source: Source) -> list[int]:
+        turn = self._note(place, tuple(map(int, values)), source)
         return [LOWEST + _mix(*place, turn, index) % SPREAD for index in range(len(values))]
 
-    def _chosen(
-        self, mechanism: Any, place: tuple[int, str, int], scores: Sequence[int], source: Source
-    ) -> int:
-        return _mix(*place, self._note(place, tuple(scores), source)) % len(scores)
+    def _chosen(self, mechanism: Any, place: Place, scores: Sequence[int], source: Source) -> int:
+        return _mix(*place, self._note(place, tuple(map(int, scores)), source)) % len(scores)
 
     def _at_a_quantile(
-        self, mechanism: Quantile, place: tuple[int, str, int], tally: Mapping[int, int], source: Source
+        self, mechanism: Quantile, place: Place, numbers: Any, rows: Any, source: Source
     ) -> int:
         low, high = (int(end) for end in mechanism.bounds)
-        return low + _mix(*place, self._note(place, dict(tally), source)) % (high - low + 1)
+        tally = dict(zip(numbers.tolist(), rows.tolist(), strict=True))
+        return low + _mix(*place, self._note(place, tally, source)) % (high - low + 1)
 
-    def _selected(self, mechanism: Any, place: tuple[int, str, int], units: Any, source: Source) -> Any:
+    def _selected(self, mechanism: Any, place: Place, units: Any, source: Source) -> Any:
         groups = self.watched.groups
         self._note(place, dict(zip(groups, units.tolist(), strict=True)), source)
         return np.array([group in self.watched.shown for group in groups], dtype=np.bool_)

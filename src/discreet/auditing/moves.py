@@ -108,12 +108,13 @@ def _both_ways(changes: list[int]) -> bool:
 
 
 def _key_moves(selection: KeySelection, what: str, first: list[Any], second: list[Any]) -> Iterator[Move]:
-    """A unit holds at most max_groups keys, and counts once in each."""
+    """A unit holds at most max_groups keys, and counts once in each; replaced, it may come to others."""
     if len(first) != len(second):
         yield Move(f"how often {what} are selected", abs(len(first) - len(second)), 0)
         return
     changes = [change for a, b in zip(first, second, strict=True) for change in _changes(a, b) if change]
-    yield Move(f"{what} held by one unit", len(changes), selection.max_groups)
+    swap = 1 if selection.relation == "add/remove" else 2
+    yield Move(f"{what} held by one unit", len(changes), selection.max_groups * swap)
     yield Move(f"the count of one of the {what}", max(changes, default=0), 1)
 
 
