@@ -33,7 +33,7 @@ def others(rows, name, somebody):
     ]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.second.words[:60])
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.second.words[:70])
 def test_neighbours_differ_in_one_unit(pair):
     if pair.tables == {"survey"}:
         assert len(pair.second.rows["survey"]) == len(pair.first.rows["survey"]) + 1

@@ -18,7 +18,8 @@ Rows: TypeAlias = Mapping[str, list[Row]]
 
 FIRST_TWIN, SECOND_TWIN = 2**53, 2**53 + 1  # one and the same double
 PLAIN_PEOPLE = (1, 2, 3, FIRST_TWIN)
-SOMEBODY = 4
+SOMEBODY = -1
+PLAIN = "a few plain people"
 MOST_SINGLES = 12  # single rows that are tried
 
 
@@ -30,7 +31,7 @@ class Invented:
     rows: Rows = field(repr=False)
 
     def __repr__(self) -> str:
-        return self.words
+        return f"[{self.words}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,21 @@ class Neighbours:
 def invent_neighbours(policy: Policy, literals: Sequence[Value] = ()) -> list[Neighbours]:
     """Pairs of data sets under the policy's relation; `literals` are constants worth lying close to."""
     return list(Invention(complete(policy), Writer(tuple(literals))).neighbours())
+
+
+def invent_crowd(policy: Policy, people: int, literals: Sequence[Value] = ()) -> Neighbours:
+    """So many plain people who all hold the same keys, and one more with too many rows: where keys are
+    selected, only a crowd's are ever shown."""
+    invention = Invention(complete(policy), Writer(tuple(literals)))
+    crowd = dict.fromkeys(range(1, people + 1), invention.writer.plain)
+    more: Mapping[int, Write] = {SOMEBODY: invention.writer.heaps(0)}
+    fewer: Mapping[int, Write] = (
+        {} if policy.relation == "add/remove" else {SOMEBODY: invention.writer.strange}
+    )
+    first = invention.write(f"a crowd of {people}" + ", and somebody else" * bool(fewer), crowd, fewer)
+    second = invention.write(f"a crowd of {people}, and somebody with too many rows", crowd, more)
+    named = frozenset(each.name for each in invention.policy.tables if not isinstance(each.unit, EachRow))
+    return Neighbours(first, second, named)
 
 
 @dataclass(frozen=True)
@@ -75,7 +91,7 @@ class Invention:
     @cached_property
     def plain(self) -> Invented:
         """The plain people, a few rows where each is a person, and rows that are nobody's."""
-        return self._beside_plain("plain people", {})
+        return self._beside_plain(PLAIN, {})
 
     @cached_property
     def empty(self) -> Invented:
@@ -105,9 +121,9 @@ class Invention:
             ("values that nobody else has", writer.strange),
         )
         for words, write in variants:
-            yield self._beside_plain(f"plain people and somebody with {words}", {SOMEBODY: write})
+            yield self._beside_plain(f"{PLAIN}, and somebody with {words}", {SOMEBODY: write})
         for words, write in variants[:2]:
-            twin = f"plain people and somebody whose id, as a double, is another's, with {words}"
+            twin = f"{PLAIN}, and somebody whose id, as a double, is another's, with {words}"
             yield self._beside_plain(twin, {SECOND_TWIN: write})
 
     def _single_rows(self, table: Table) -> Iterator[Invented]:
@@ -117,7 +133,7 @@ class Invention:
         for place in range(0, many, -(-many // MOST_SINGLES)):
             row = {name: values[place % len(values)] for name, values in columns.items()}
             rows = {**self.plain.rows, table.name: [*self.plain.rows[table.name], row]}
-            yield Invented(f"plain people and the row {row} of {table.name}", rows)
+            yield Invented(f"{PLAIN}, and the row {row} of {table.name}", rows)
 
     def _beside_plain(self, words: str, more: Mapping[int, Write]) -> Invented:
         return self.write(words, dict.fromkeys(PLAIN_PEOPLE, self.writer.plain), more)

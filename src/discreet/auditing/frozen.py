@@ -59,8 +59,7 @@ class FrozenCurator(Curator):
 
     def keys_found(self, plan: Plan, salt: int) -> set[tuple[Value, ...]]:
         """The private keys in the data, bounded by this salt."""
-        self.watched.salt = salt
-        engine = self.watched.engine()
+        engine = self.watched.at(salt)
         tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.selection is not None]
         return {group for table in tables for group in table.groups}
 
@@ -142,6 +141,11 @@ class Watched(Holdings):
             self._seen_through = _WatchedEngine(self._real.engine(), self)
         return self._seen_through
 
+    def at(self, salt: int) -> Engine:
+        """The engine, bounding by this salt from now on."""
+        self.salt = salt
+        return self.engine()
+
     def ledger(self) -> Ledger:
         """The real ledger."""
         return self._real.ledger()
@@ -157,10 +161,10 @@ class _WatchedEngine:
         if hasattr(engine, "_execute"):
             engine._execute = self._written_down(engine._execute)
 
-    def _written_down(self, execute: Callable[[str], Any]) -> Callable[[str], Any]:
-        def executed(sql: str) -> Any:
-            self._watched.statements.append(sql)
-            return execute(sql)
+    def _written_down(self, execute: Callable[..., Any]) -> Callable[..., Any]:
+        def executed(statement: Any, *how: Any) -> Any:
+            self._watched.statements.append(statement.sql())
+            return execute(statement, *how)
 
         return executed
 

@@ -109,7 +109,10 @@ def read_policy(policy: Policy | str | Path) -> Policy:
 
 
 class Replay:
-    """A stage with neighbouring data sets on which any of several questions can be replayed."""
+    """A stage with neighbouring data sets on which any of several questions can be replayed.
+
+    `asks` are questions that will be asked of its data sets beside the replays.
+    """
 
     def __init__(
         self,
@@ -118,6 +121,7 @@ class Replay:
         policy: Policy,
         engine: str = "duckdb",
         neighbours: Sequence[Neighbours] | None = None,
+        asks: int = 0,
     ) -> None:
         self.policy = complete(policy)
         self.neighbours = (
@@ -125,7 +129,8 @@ class Replay:
             if neighbours is None
             else neighbours
         )
-        self.stage = Stage(policy, engine=engine, asks=len(questions) + 1)
+        self.stage = Stage(policy, engine=engine, asks=len(questions) + asks + 1)
+        self.ranked: list[Neighbours] = []  # of the last question: where inputs move most, first
         self._sides: dict[Neighbours, tuple[FrozenCurator, FrozenCurator]] = {}
         self._runs = count(1)
 
@@ -144,15 +149,18 @@ class Replay:
         analyst = f"analyst {next(self._runs)}"
         leaks: list[Leak] = []
         moves: dict[str, Move] = {}
+        telling: dict[Neighbours, float] = {}
         answered = 0
         pairs = self.relevant(plan)
         for number, pair in enumerate(pairs, start=1):
             progress(f"replay, pair {number} of {len(pairs)}")
             found, moved, both = self.compare(plan, pair, Asking(question, fixed, analyst, salt=number))
             answered += both
+            telling[pair] = sum(min(move.part, 2.0) for move in moved)
             leaks.extend(Leak(what, (pair.first.words, pair.second.words)) for what in found)
             for move in moved:
                 moves[move.what] = max(move, moves.get(move.what, move), key=lambda each: each.part)
+        self.ranked = sorted(telling, key=lambda pair: telling[pair], reverse=True)
         return ReplayReport(
             plan.text,
             tuple(leaks),
