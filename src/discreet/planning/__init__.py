@@ -37,6 +37,7 @@ from discreet.planning.price import Price, Within, as_notion, budget_of, named_p
 from discreet.planning.readings import Reading
 from discreet.planning.search import Bounds, Search, SearchStep
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+from discreet.planning.tallied import Tallied
 
 __all__ = [
     "Asked",
@@ -60,6 +61,7 @@ __all__ = [
     "Several",
     "Share",
     "Sum",
+    "Tallied",
     "Tally",
     "Terms",
     "UnitCount",
