@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "budget": "discreet.cli.budget:budget",
     "history": "discreet.cli.history:history",
     "ledger": "discreet.cli.ledger:app",
+    "lab": "discreet.cli.lab:lab",
 }
 
 
