@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet import curator as curator_module
+from discreet import answering
 
 CANARY = "Zanzibar-4242"
 SQL = "SELECT city, COUNT(*) AS n, SUM(debt) AS total FROM people GROUP BY city"
@@ -83,7 +83,7 @@ def test_explaining_charges_nothing_and_needs_no_data(tmp_path):
 def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
         curator.ask(SQL, epsilon=2)
-        monkeypatch.setattr(curator_module, "release", lambda *_: pytest.fail("ran without a charge"))
+        monkeypatch.setattr(answering, "release", lambda *_: pytest.fail("ran without a charge"))
         with pytest.raises(dp.BudgetExceeded):
             curator.ask(SQL, epsilon=0.1)
 

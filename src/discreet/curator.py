@@ -8,16 +8,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self, Unpack, overload
 
-from discreet.answers import Answer, Receipt, restore, store
+from discreet.answering import Answering
+from discreet.answers import Answer
 from discreet.dry_run import Belief, DryRun, complete, rehearse
 from discreet.errors import InvalidParameter
 from discreet.holdings import Holdings
-from discreet.ledger import Charge, Record, Request
+from discreet.ledger import Ledger, Record, Request
 from discreet.mechanisms import Sparse
 from discreet.numerics import Real
-from discreet.planning import Asked, Plan, Several, Terms, named_price, plan_asked, price_of, read_asked
+from discreet.planning import Asked, Plan, Several, Terms, plan_asked, read_asked
 from discreet.queries import Builder, table
-from discreet.release import Watch, release
+from discreet.release import Watch
 from discreet.tables import Opening, Policy, from_policy, read_opening
 
 
@@ -104,10 +105,14 @@ class Curator:
         Charged before any data is read; a failure is not refunded. The same question at the same price is
         answered from the ledger, free. `key` makes a retry safe: it stands for one request.
         """
-        plans = plan_asked(question, self._holdings.engine().policy, **terms)
-        charge = self._charge(plans, key)
-        stored = charge.answer if charge.answer is not None else self._run(charge, plans)
-        answers = restore(plans, stored)
+        answering = self.answering(plan_asked(question, self._holdings.engine().policy, **terms))
+        if answering.charge(key=key):
+            try:
+                answering.run()
+            except BaseException:
+                answering.abandon()
+                raise
+        answers = answering.store()
         return answers if isinstance(question, list | tuple) else answers[0]
 
     @overload
@@ -116,7 +121,7 @@ class Curator:
     def explain(self, question: Several, **terms: Unpack[Terms]) -> tuple[Plan, ...]: ...
     def explain(self, question: Asked | Several, **terms: Unpack[Terms]) -> Plan | tuple[Plan, ...]:
         """What asking would do, cost and err by. No data is touched, and the data file need not exist."""
-        plans = plan_asked(question, self._known(), **terms)
+        plans = plan_asked(question, self.known_policy, **terms)
         return plans if isinstance(question, list | tuple) else plans[0]
 
     def dry_run(
@@ -133,7 +138,7 @@ class Curator:
         No data is touched and nothing is charged. Say what you believe of the data: how many people, how
         many rows each has on average, which part of the values lies beyond the upper bound.
         """
-        (plan,) = plan_asked(question, complete(self._known()), **terms)
+        (plan,) = plan_asked(question, complete(self.known_policy), **terms)
         return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
     def watch(
@@ -157,6 +162,10 @@ class Curator:
         )
         return watch
 
+    def answering(self, plans: tuple[Plan, ...]) -> Answering:
+        """The steps that `ask` takes with its plans, for whoever must take them apart."""
+        return Answering(self._holdings, plans, analyst=self._analyst)
+
     def table(self, name: str) -> Builder:
         """The Python front end: the same tree as SQL."""
         return table(name)
@@ -172,9 +181,22 @@ class Curator:
         return self._holdings.ledger().history()
 
     @property
+    def ledger(self) -> Ledger:
+        """The record of all charges, in its owner's hands."""
+        return self._holdings.ledger()
+
+    @property
     def policy(self) -> Policy:
         """What the owner declared."""
         return self._holdings.declared
+
+    @property
+    def known_policy(self) -> Policy:
+        """The policy with the data's own columns; as declared, where there is no data."""
+        try:
+            return self._holdings.engine().policy
+        except InvalidParameter:
+            return self._holdings.declared
 
     def close(self) -> None:
         """Give back files and connections."""
@@ -185,39 +207,3 @@ class Curator:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _charge(self, plans: tuple[Plan, ...], key: str | None) -> Charge:
-        policy, losses = plans[0].policy, [plan.loss for plan in plans]
-        request = Request(
-            loss=sum(losses[1:], losses[0]),
-            price=named_price(policy, price_of(plans)),
-            question="; ".join(plan.text for plan in plans),
-            analyst=self._analyst,
-            policy=policy.digest,
-            key=key,
-        )
-        return self._holdings.ledger().charge(request)
-
-    def _run(self, charge: Charge, plans: tuple[Plan, ...]) -> bytes:
-        """Run what was charged, and store it before a byte of it leaves."""
-        ledger, engine = self._holdings.ledger(), self._holdings.engine()
-        try:
-            released = [release(plan, engine.run) for plan in plans]
-        except BaseException:
-            ledger.abandon(charge)
-            raise
-        left = ledger.remaining
-        answers = [
-            Answer(plan, outcome, Receipt.of(plan, charge=charge.id, remaining=left))
-            for plan, outcome in zip(plans, released, strict=True)
-        ]
-        stored = store(answers)
-        ledger.answer(charge, stored)
-        return stored
-
-    def _known(self) -> Policy:
-        """The policy with the data's own columns; as declared, where there is no data."""
-        try:
-            return self._holdings.engine().policy
-        except InvalidParameter:
-            return self._holdings.declared

@@ -16,6 +16,7 @@ from discreet.tables.column import Column
 from discreet.tables.opening import Opening, read_opening
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
 from discreet.tables.read import from_arguments, from_policy, from_toml
+from discreet.tables.serving import Serving
 from discreet.tables.types import (
     LARGEST_INTEGER,
     SMALLEST_INTEGER,
@@ -41,6 +42,7 @@ __all__ = [
     "PublicTable",
     "Relation",
     "Schema",
+    "Serving",
     "Table",
     "Through",
     "Type",

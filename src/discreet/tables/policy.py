@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables.budget import Budget
 from discreet.tables.column import Column
+from discreet.tables.serving import Serving
 from discreet.tables.types import Type, spell
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
 
@@ -89,6 +90,7 @@ class Policy:
     population: int | None = None
     filter: str | None = None
     engine: str = field(default="duckdb", compare=False)  # what runs it is no part of what it is
+    serving: Serving = field(default_factory=Serving, compare=False)  # nor how a server answers
 
     def __post_init__(self) -> None:
         _check_name(self.id, "a data set's id")

@@ -9,6 +9,7 @@ from discreet.errors import InvalidParameter
 from discreet.tables.budget import read_budget
 from discreet.tables.column import Column, read_columns
 from discreet.tables.policy import Policy, PublicTable, Table
+from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 
 DATASET_WORDS = {"id", "version", "relation", "population", "budget", "filter", "engine"}
@@ -46,7 +47,7 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidParameter(f"a policy must be valid TOML, got: {error}.") from error
-    _check_words(document, {"dataset", "tables", "public"}, "the policy")
+    _check_words(document, {"dataset", "tables", "public", "server"}, "the policy")
     dataset = _section(document, "dataset")
     _check_words(dataset, DATASET_WORDS, "[dataset]")
     for word in ("id", "budget"):
@@ -60,6 +61,7 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
         population=dataset.get("population"),
         filter=dataset.get("filter"),
         engine=dataset.get("engine", "duckdb"),
+        serving=read_serving(_section(document, "server")),
         tables=tuple(_read_table(name, each, folder) for name, each in _section(document, "tables").items()),
         public=tuple(_read_public(name, each, folder) for name, each in _section(document, "public").items()),
     )

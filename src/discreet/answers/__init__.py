@@ -1,0 +1,20 @@
+"""Answers: a released table with its intervals and a receipt. All of it is post-processing."""
+
+from discreet.answers.adjusted import AddingUp, Adjusted, NonNegative
+from discreet.answers.answer import Answer
+from discreet.answers.receipt import Receipt
+from discreet.answers.stored import restore, store
+from discreet.answers.wording import align, show_error, show_value
+
+__all__ = [
+    "AddingUp",
+    "Adjusted",
+    "Answer",
+    "NonNegative",
+    "Receipt",
+    "align",
+    "restore",
+    "show_error",
+    "show_value",
+    "store",
+]

@@ -1,0 +1,100 @@
+"""Totals that are the sums of their parts: the best estimate of the finest groups from all grouping sets.
+
+Each released number is the sum of some finest groups plus noise of a known variance v. The finest groups x
+that fit all of them best, minimising Σ (released - Σx)²/v, are rounded to whole numbers; every total is
+then the sum of its own.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InvalidParameter
+from discreet.planning import RowCount, SetPlan, Sum
+from discreet.tables import Value
+
+Groups: TypeAlias = tuple[tuple[Value, ...], ...]
+Released: TypeAlias = tuple[tuple[Groups, tuple[tuple[int, ...], ...]], ...]
+Places: TypeAlias = NDArray[np.intp]
+
+_NEAR = 1e-12  # of the starting distance: where the conjugate gradients stop
+
+
+def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
+    """The released numbers of every set, changed as little as it takes for totals to add up."""
+    finest = _finest(sets)
+    places = [_places(each, groups, sets[finest], released[finest][0])
+              for each, (groups, _) in zip(sets, released, strict=True)]  # fmt: skip
+    numbers = [[list(row) for row in rows] for _, rows in released]
+    for column in _additive(sets[finest]):
+        measured = [np.array([row[column] for row in rows], dtype=float) for rows in numbers]
+        weights = [1 / each.noises[column].noise.variance for each in sets]
+        cells = np.rint(_fit(places, measured, weights, len(released[finest][0])))
+        for rows, place in zip(numbers, places, strict=True):
+            for row, total in zip(rows, _totals(cells, place, len(rows)), strict=True):
+                row[column] = int(total)
+    return tuple((groups, tuple(map(tuple, rows)))
+                 for (groups, _), rows in zip(released, numbers, strict=True))  # fmt: skip
+
+
+def _finest(sets: Sequence[SetPlan]) -> int:
+    every = {key for each in sets for key in each.keys}
+    found = [index for index, each in enumerate(sets) if set(each.keys) == every]
+    if len(sets) < 2 or not found or any(each.selection is not None for each in sets):
+        raise InvalidParameter(
+            "totals can add up only where a question has ROLLUP or GROUPING SETS over public keys, one set "
+            "having all of them."
+        )
+    return found[0]
+
+
+def _additive(each: SetPlan) -> list[int]:
+    """The noised numbers of which a total is the sum of its parts: not so the number of people."""
+    measures = each.exact.plans[0].measures
+    return [
+        index for index, step in enumerate(each.noises) if isinstance(measures[step.position], RowCount | Sum)
+    ]
+
+
+def _places(each: SetPlan, groups: Groups, finest: SetPlan, cells: Groups) -> Places:
+    """For every finest group, the group of this set that it is part of."""
+    order = {group: place for place, group in enumerate(groups)}
+    positions = [finest.keys.index(key) for key in each.keys]
+    return np.array([order[tuple(cell[position] for position in positions)] for cell in cells], dtype=np.intp)
+
+
+def _totals(cells: NDArray[np.float64], place: Places, count: int) -> NDArray[np.float64]:
+    return np.bincount(place, weights=cells, minlength=count).astype(np.float64)
+
+
+def _fit(
+    places: list[Places], measured: list[NDArray[np.float64]], weights: list[float], cells: int
+) -> NDArray[np.float64]:
+    """The weighted least squares by conjugate gradients: as many rounds as there are kinds of set suffice."""
+
+    def spread(values: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        found = np.zeros(cells)
+        for place, value, weight in zip(places, values, weights, strict=True):
+            found += weight * value[place]
+        return found
+
+    def applied(guess: NDArray[np.float64]) -> NDArray[np.float64]:
+        totals = [_totals(guess, place, len(value)) for place, value in zip(places, measured, strict=True)]
+        return spread(totals)
+
+    guess = np.zeros(cells)
+    rest = spread(measured)
+    step, size = rest.copy(), float(rest @ rest)
+    start = size
+    for _ in range(cells + len(places)):
+        if size <= _NEAR**2 * start:
+            break
+        moved = applied(step)
+        length = size / float(step @ moved)
+        guess += length * step
+        rest -= length * moved
+        size, before = float(rest @ rest), size
+        step = rest + size / before * step
+    return guess

@@ -1,0 +1,56 @@
+"""What the ledger keeps of answers, and how they are read again."""
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.answers.answer import Answer, Groups, Numbers
+from discreet.answers.receipt import Receipt
+from discreet.planning import Plan
+from discreet.tables import Value
+
+
+def store(answers: Sequence[Answer]) -> bytes:
+    """What the ledger keeps of answers that were charged together: released numbers and receipts."""
+    stored = [
+        {
+            "sets": [
+                {
+                    "groups": [[_tagged(value) for value in group] for group in groups],
+                    "numbers": [list(row) for row in numbers],
+                }
+                for groups, numbers in answer.released
+            ],
+            "receipt": answer.receipt.to_json(),
+        }
+        for answer in answers
+    ]
+    return json.dumps({"format": 1, "answers": stored}, sort_keys=True).encode()
+
+
+def restore(plans: Sequence[Plan], stored: bytes) -> tuple[Answer, ...]:
+    """The answers that `store` wrote, read by the plans of the same questions."""
+    return tuple(
+        Answer(plan, tuple(map(_read_set, facts["sets"])), Receipt(facts["receipt"]))
+        for plan, facts in zip(plans, json.loads(stored)["answers"], strict=True)
+    )
+
+
+def _read_set(facts: Mapping[str, Any]) -> tuple[Groups, Numbers]:
+    groups = tuple(tuple(_untagged(value) for value in group) for group in facts["groups"])
+    return groups, tuple(tuple(row) for row in facts["numbers"])
+
+
+def _tagged(value: Value) -> Any:
+    if isinstance(value, datetime.datetime):
+        return {"timestamp": value.isoformat()}
+    return {"date": value.isoformat()} if isinstance(value, datetime.date) else value
+
+
+def _untagged(value: Any) -> Value:
+    if not isinstance(value, dict):
+        return value  # type: ignore[no-any-return]
+    if "timestamp" in value:
+        return datetime.datetime.fromisoformat(value["timestamp"])
+    return datetime.date.fromisoformat(value["date"])

@@ -1,0 +1,59 @@
+"""Values as people read them: plain text, and CSV that no spreadsheet runs."""
+
+import math
+from collections.abc import Sequence
+
+from discreet.numerics import Interval
+from discreet.tables import Value
+
+
+def align(lines: Sequence[Sequence[str]]) -> str:
+    """Cells in plain columns.
+
+    >>> print(align([["city", "n"], ["Ottawa", "5"]]))
+    city    n
+    Ottawa  5
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def cell(value: Value, interval: Interval | None) -> str:
+    """A value with its error beside it."""
+    shown = show_value(value, interval)
+    return shown if interval is None else f"{shown} ± {show_error(interval)}"
+
+
+def show_error(interval: Interval) -> str:
+    """Half an interval's width, to two digits."""
+    return f"{float(f'{interval.width / 2:.2g}'):,g}"
+
+
+def show_value(value: Value, interval: Interval | None = None) -> str:
+    """A value as people read it; a number to the digits that its interval leaves meaning to.
+
+    >>> show_value(1234567), show_value(0.5), show_value(None), show_value(16283.77, Interval(7000, 25000))
+    ('1,234,567', '0.5', '–', '16,280')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if interval is None or not 0 < interval.width < math.inf or not math.isfinite(value):
+        return f"{value:,.6g}"
+    digits = 2 - math.floor(math.log10(interval.width / 2))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def as_csv(value: object) -> str:
+    """A field of a CSV line."""
+    text = "" if value is None else str(value)
+    # A label may begin like a spreadsheet formula: it must not run as one.
+    if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        text = "'" + text
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text

@@ -1,0 +1,41 @@
+"""The application: REST, and pages and lab where they are installed, under one set of headers and errors."""
+
+import importlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import util
+from typing import Any
+
+from fastapi import FastAPI
+
+import discreet
+from discreet.server import rest
+from discreet.server.failures import handle_failures
+from discreet.server.headers import SecurityHeaders
+from discreet.server.house import House
+
+
+def make_app(house: House) -> FastAPI:
+    """An ASGI application that serves this house until it stops, and then closes it."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await house.close()
+
+    app = FastAPI(
+        title="discreet",
+        version=discreet.__version__,
+        description="Private answers about people, with their error and their price.",
+        lifespan=lifespan,
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+    )
+    handle_failures(app)
+    app.add_middleware(SecurityHeaders)
+    app.include_router(rest.router(house))
+    for name, arguments in (("pages", (house,)), ("lab", ())):
+        if util.find_spec(f"discreet.server.{name}") is not None:
+            part: Any = importlib.import_module(f"discreet.server.{name}")
+            app.include_router(part.router(*arguments))
+    return app

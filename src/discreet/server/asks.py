@@ -1,0 +1,125 @@
+"""What someone asks over HTTP: a question and its price, read exactly and checked before anything happens."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from discreet.errors import InvalidParameter
+from discreet.numerics import exact
+from discreet.server.limits import Limits
+
+TERMS = ("epsilon", "delta", "rho", "within", "confidence")
+DEEPEST = 32
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question, or a list of them under one price, with the terms of `Curator.ask`."""
+
+    sql: str | tuple[str, ...]
+    terms: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether a list was asked, and a list is to be answered."""
+        return isinstance(self.sql, tuple)
+
+    @property
+    def questions(self) -> list[Any]:
+        """The questions, one or several."""
+        return list(self.sql) if isinstance(self.sql, tuple) else [self.sql]
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for asks that have the same plans."""
+        terms = tuple((name, _frozen(self.terms[name])) for name in TERMS if name in self.terms)
+        return (tuple(self.questions), terms)
+
+
+def read_ask(body: bytes, limits: Limits) -> Ask:
+    """The ask that a body states: {"sql": text or list, "epsilon" | "rho" | "within", "delta", "confidence"}.
+
+    >>> read_ask(b'{"sql": "SELECT COUNT(*) FROM t", "epsilon": 0.1}', Limits()).terms
+    {'epsilon': Decimal('0.1')}
+    """
+    facts = read_object(body, {"sql", *TERMS})
+    if "sql" not in facts:
+        raise InvalidParameter("a body must have sql, got none.", parameter="sql")
+    terms = {name: _read_term(name, facts[name]) for name in TERMS if facts.get(name) is not None}
+    return Ask(_read_sql(facts["sql"], limits), terms)
+
+
+def read_object(body: bytes, known: set[str]) -> dict[str, Any]:
+    """A JSON object of known names; numbers exactly as written, and only such as JSON has."""
+    try:
+        found = json.loads(
+            body.decode("utf-8"),
+            parse_float=Decimal,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_read_pairs,
+        )
+    except (ValueError, ArithmeticError, RecursionError):
+        raise InvalidParameter("a body must be a JSON object in UTF-8, each name once.") from None
+    if not isinstance(found, dict):
+        raise InvalidParameter(f"a body must be a JSON object, got {_kind(found)}.")
+    for name in found:
+        if name not in known:
+            raise InvalidParameter(
+                f"a body must have only {', '.join(sorted(known))}, got another name.", parameter="body"
+            )
+    return found
+
+
+def read_number(value: object, *, name: str) -> Any:
+    """A number as it was written; anything else that JSON has is refused."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise InvalidParameter(f"{name} must be a number, got {_kind(value)}.", parameter=name)
+    exact(value, name=name)
+    return value
+
+
+def _read_term(name: str, value: object) -> Any:
+    if name == "within" and isinstance(value, dict):
+        if not value:
+            raise InvalidParameter("within must name at least one column, got none.", parameter="within")
+        return {column: read_number(each, name="within") for column, each in value.items()}
+    return read_number(value, name=name)
+
+
+def _read_sql(value: object, limits: Limits) -> str | tuple[str, ...]:
+    texts: list[Any] = value if isinstance(value, list) else [value]
+    if not 0 < len(texts) <= limits.questions_in_a_list:
+        raise InvalidParameter(
+            f"sql must be a question, or 1 to {limits.questions_in_a_list} of them.", parameter="sql"
+        )
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidParameter(f"sql must be text, got {_kind(text)}.", parameter="sql")
+    if sum(map(len, texts)) > limits.question_characters:
+        raise InvalidParameter(
+            f"sql must have at most {limits.question_characters} characters.", parameter="sql"
+        )
+    return tuple(texts) if isinstance(value, list) else str(value)
+
+
+def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _frozen(value: Any) -> object:
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+def _kind(value: object) -> str:
+    kinds = ((bool, "a truth value"), (str, "a text"), (list, "a list"), (dict, "an object"))
+    named = next((name for kind, name in kinds if isinstance(value, kind)), "a number")
+    return "null" if value is None else named

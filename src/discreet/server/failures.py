@@ -1,0 +1,55 @@
+"""Errors of every kind in the one shape: {"error": {"code", "message", "fields"}}."""
+
+import json
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+
+from discreet.errors import DiscreetError, InternalError
+
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+_MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has no such method."}
+
+
+def as_json(content: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A JSON response; numbers are written as Python writes them, and no NaN ever is."""
+    body = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return Response(body, status_code=status, headers=headers, media_type="application/json")
+
+
+def as_failure(error: DiscreetError) -> Response:
+    """The response that stands for an error; nothing but its code, its words and its fields."""
+    headers = {"www-authenticate": "Bearer"} if error.status == 401 else None
+    if error.status == 429:
+        headers = {"retry-after": "1"}
+    return as_json(_plain(error), status=error.status, headers=headers)
+
+
+def handle_failures(app: FastAPI) -> None:
+    """Give every error of the application its one shape."""
+
+    @app.exception_handler(DiscreetError)
+    async def _ours(_: Request, error: DiscreetError) -> Response:
+        return as_failure(error)
+
+    @app.exception_handler(HTTPException)
+    async def _of_the_protocol(_: Request, error: HTTPException) -> Response:
+        code = _CODES.get(error.status_code, "bad_request")
+        message = _MESSAGES.get(error.status_code, "the request must be one that the server knows.")
+        body = {"error": {"code": code, "message": message, "fields": {}}}
+        return as_json(body, status=error.status_code, headers=dict(error.headers or {}))
+
+    @app.exception_handler(Exception)
+    async def _unforeseen(_: Request, __: Exception) -> Response:
+        return as_failure(InternalError("something broke inside. Nothing more is said here."))
+
+
+def _plain(error: DiscreetError) -> dict[str, Any]:
+    facts: dict[str, Any] = error.to_json()
+    fields = {name: value if _is_plain(value) else str(value) for name, value in error.fields.items()}
+    return {"error": {**facts["error"], "fields": fields}}
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | str)

@@ -1,0 +1,62 @@
+"""How much may be asked of the server: sizes, rates, how many at once."""
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The limits of one process. They are public, and the same whatever the data."""
+
+    body_bytes: int = 64 * 1024
+    question_characters: int = 20_000
+    questions_in_a_list: int = 32
+    token_per_s: float = 100
+    address_per_s: float = 200
+    at_once: int = 64  # questions that were charged and are not yet due
+    watches: int = 16  # open watches of one person
+    watch_idle_s: float = 3600
+    planners: int = 2
+    runners: int = 4
+    stop_s: float = 30  # how long a stopping server waits for what is under way
+
+
+class Rate:
+    """A bucket for each name, refilled at a steady rate, as deep as two seconds of it."""
+
+    def __init__(
+        self, per_s: float, *, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._per_s, self._depth, self._most, self._clock = per_s, max(1.0, 2 * per_s), most_names, clock
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, name: str) -> bool:
+        """Take one from the bucket of this name, if there is one.
+
+        >>> now = [0.0]
+        >>> rate = Rate(1, clock=lambda: now[0])
+        >>> [rate.allows("x") for _ in range(3)]
+        [True, True, False]
+        >>> now[0] = 1.0
+        >>> rate.allows("x")
+        True
+        """
+        now = self._clock()
+        with self._lock:
+            level, since = self._buckets.pop(name, (self._depth, now))
+            level = min(self._depth, level + (now - since) * self._per_s)
+            allowed = level >= 1
+            self._buckets[name] = (level - 1 if allowed else level, now)
+            while len(self._buckets) > self._most:
+                self._buckets.popitem(last=False)
+        return allowed
+
+    @property
+    def wait_s(self) -> int:
+        """When one more fits: what Retry-After says."""
+        return max(1, math.ceil(1 / self._per_s))

@@ -1,0 +1,51 @@
+"""What the server refuses by itself, beyond the errors of the library: constant words, nothing looked up."""
+
+from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation, Unauthenticated
+
+
+class NotFound(InvalidParameter):
+    """Nothing of that name for this person: what does not exist and what is another's look the same."""
+
+    code, status = "not_found", 404
+
+
+class TooLarge(InvalidParameter):
+    """A body beyond the limit."""
+
+    code, status = "too_large", 413
+
+
+class Busy(EngineFailure):
+    """Too many requests, or too many questions at once."""
+
+    code, status = "busy", 429
+
+
+class Forbidden(PolicyViolation):
+    """Something that only owners do."""
+
+
+def unauthenticated() -> Unauthenticated:
+    """One answer to every token that does not open the door, and to none."""
+    return Unauthenticated("a request must carry a valid token: Authorization: Bearer dp_...")
+
+
+def not_found() -> NotFound:
+    return NotFound("nothing of that name is here for you.")
+
+
+def busy() -> Busy:
+    return Busy("the server is asked too much at once. Ask again later; nothing was charged.")
+
+
+def too_large(limit: int) -> TooLarge:
+    return TooLarge(f"a request's body must have at most {limit} bytes.")
+
+
+def owners_only() -> Forbidden:
+    return Forbidden("this is for owners.")
+
+
+def too_late() -> EngineFailure:
+    """The one error of a question that was charged and has no answer when it is due, whatever the reason."""
+    return EngineFailure("the question was charged and could not be answered in time. It is not run again.")

@@ -1,0 +1,47 @@
+"""What a policy says to a server: when answers are due, and which questions wait for the owner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.errors import InvalidParameter
+from discreet.numerics import exact
+from discreet.tables.budget import Budget, read_budget
+
+SERVER_WORDS = {"deadline_s", "approve_above"}
+DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 1.0, 0.05, 3600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """The `[server]` table of a policy.
+
+    `deadline_s` is the time for each pass over the data: an answer leaves after as many of them as its plan
+    has passes, never earlier. A question whose price is above `approve_above` in any number waits for an
+    owner.
+    """
+
+    deadline_s: float = DEADLINE_S
+    approve_above: Budget | None = None
+
+
+def read_serving(words: Mapping[str, Any]) -> Serving:
+    """The settings that a policy file states.
+
+    >>> read_serving({"deadline_s": 0.5}).deadline_s
+    0.5
+    """
+    for word in words:
+        if word not in SERVER_WORDS:
+            raise InvalidParameter(
+                f"[server] must have only the settings {', '.join(sorted(SERVER_WORDS))}, got {word!r}."
+            )
+    deadline = float(exact(words.get("deadline_s", DEADLINE_S), name="deadline_s"))
+    if not SHORTEST_DEADLINE_S <= deadline <= LONGEST_DEADLINE_S:
+        raise InvalidParameter(
+            f"deadline_s must lie between {SHORTEST_DEADLINE_S} and {LONGEST_DEADLINE_S:.0f} seconds, "
+            f"got {deadline}.",
+            parameter="deadline_s",
+        )
+    limit = words.get("approve_above")
+    return Serving(deadline_s=deadline, approve_above=None if limit is None else read_budget(limit))

@@ -1,0 +1,87 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import discreet as dp
+from discreet.server import people as people_module
+from discreet.server.people import People, Person
+from discreet.server.records import SqliteRecords
+
+
+@pytest.fixture
+def people(tmp_path):
+    people = People(SqliteRecords(tmp_path / "house.people"))
+    yield people
+    people.close()
+
+
+def test_a_token_names_its_person(people):
+    token = people.add("ann", "analyst")
+    assert people.identify(token) == Person("ann", "analyst")
+
+
+def test_only_the_digest_of_a_token_is_on_disk(people, tmp_path):
+    token = people.add("ann", "analyst")
+    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"ann" in kept
+    assert token.encode() not in kept
+    assert token[3:].encode() not in kept
+
+
+@pytest.mark.parametrize("text", ["", "dp_", "x" * 46, "dp_" + "A" * 43, "dp_" + "é" * 43, "a" * 100_000])
+def test_any_other_text_names_nobody(people, text):
+    people.add("ann", "analyst")
+    assert people.identify(text) is None
+
+
+def test_a_revoked_token_names_nobody_and_others_go_on(people):
+    first, second = people.add("ann", "analyst"), people.new_token("ann")
+    (kept, _) = people.tokens("ann")
+    assert people.revoke("ann", token=kept.id) == 1
+    assert sorted([people.identify(first) is None, people.identify(second) is None]) == [False, True]
+    assert people.revoke("ann") == 1
+    assert people.identify(first) is people.identify(second) is None
+
+
+def test_a_token_ends_with_its_days(people, monkeypatch):
+    token = people.add("ann", "analyst", days=1)
+    later = datetime.now(UTC) + timedelta(days=1, seconds=1)
+    monkeypatch.setattr(people_module, "_now", lambda: people_module._time(later))
+    assert people.identify(token) is None
+
+
+@pytest.mark.parametrize("name", ["", " ann", "a/b", "a" * 65, "a\nb", None, 3])
+def test_a_name_that_could_mean_something_else_is_refused(people, name):
+    with pytest.raises(dp.InvalidParameter):
+        people.add(name, "analyst")
+    assert people.everyone() == ()
+
+
+@pytest.mark.parametrize("days", [0, -1, True, 1.5, "9", 10**9])
+def test_days_are_a_whole_number_within_reason(people, days):
+    with pytest.raises(dp.InvalidParameter):
+        people.add("ann", "analyst", days=days)
+    assert people.everyone() == ()
+
+
+def test_a_taken_name_and_an_unknown_role_are_refused(people):
+    people.add("ann", "analyst")
+    with pytest.raises(dp.InvalidParameter, match="taken"):
+        people.add("ann", "owner")
+    with pytest.raises(dp.InvalidParameter, match="role"):
+        people.add("bob", "king")
+    assert people.everyone() == (Person("ann", "analyst"),)
+
+
+def test_two_processes_worth_of_people_see_each_other_at_once(tmp_path):
+    one, other = (People(SqliteRecords(tmp_path / "house.people")) for _ in range(2))
+    token = one.add("ann", "analyst")
+    assert other.identify(token) == Person("ann", "analyst")
+    other.revoke("ann")
+    assert one.identify(token) is None
+    one.close()
+    other.close()
+
+
+def test_only_the_owner_of_the_file_may_read_it(people, tmp_path):
+    assert (tmp_path / "house.people").stat().st_mode & 0o077 == 0
