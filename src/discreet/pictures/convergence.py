@@ -37,7 +37,10 @@ def convergence(response: RandomizedResponse, *, share: Real, people: int, plays
             *_band(sizes, yes - half, yes + half),
             *(
                 line(
-                    sizes, _estimates(response.release(bits), sizes, truth), name=f"draw {play + 1}", index=play
+                    sizes,
+                    _estimates(response.release(bits), sizes, truth),
+                    name=f"draw {play + 1}",
+                    index=play,
                 )
                 for play in range(plays)
             ),

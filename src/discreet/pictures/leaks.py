@@ -35,7 +35,10 @@ def leaks(*, delta: Real, people: int) -> Picture:
                 name="each row with probability δ: somebody is out",
             ),
             line(
-                [SIZES[0], SIZES[-1]], [float(failure)] * 2, name="all with probability δ: everybody is out", index=1
+                [SIZES[0], SIZES[-1]],
+                [float(failure)] * 2,
+                name="all with probability δ: everybody is out",
+                index=1,
             ),
             dots([number, number], [chance, float(failure)], name=f"n = {number:,}", index=2),
         ],

@@ -25,9 +25,7 @@ def neighbours(mechanism: object, *, value: float = 50) -> Picture:
         ],
         axes={
             "xaxis": axis("output y"),
-            "yaxis": axis(
-                "probability" if law.looks_discrete else "probability density", rangemode="tozero"
-            ),
+            "yaxis": axis("probability" if law.looks_discrete else "probability density", rangemode="tozero"),
             "showlegend": True,
         },
     )

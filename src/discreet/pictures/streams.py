@@ -1,6 +1,6 @@
 """The sparse vector on a stream: which values were called above, and where it stopped."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import AboveThreshold, Sparse
@@ -18,11 +18,7 @@ def stream(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Picture:
         raise InvalidParameter(
             "a stream's picture must begin with an open sparse vector and values.", parameter="sparse"
         )
-    said: list[bool] = []
-    for value in values:
-        if sparse.finished:
-            break
-        said.append(sparse.test(value))
+    said = list(_said(sparse, values))
     above = [i for i, answer in enumerate(said) if answer]
     below = [i for i, answer in enumerate(said) if not answer]
     threshold = float(sparse.threshold)
@@ -39,11 +35,22 @@ def stream(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Picture:
                 **line([1, len(values)], [threshold, threshold], name="threshold"),
                 "line": {"color": "@ink", "width": 1.5, "dash": "dash"},
             },
-            _answers([i + 1 for i in below], [values[i] for i in below], name="said “below”", index=0, size=6),
-            _answers([i + 1 for i in above], [values[i] for i in above], name="said “above”", index=1, size=14),
+            _answers(
+                [i + 1 for i in below], [values[i] for i in below], name="said “below”", index=0, size=6
+            ),
+            _answers(
+                [i + 1 for i in above], [values[i] for i in above], name="said “above”", index=1, size=14
+            ),
         ],
         axes={"xaxis": axis("question", range=[0, len(values) + 1]), "yaxis": axis("value")},
     )
+
+
+def _said(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Iterator[bool]:
+    for value in values:
+        yield sparse.test(value)
+        if sparse.finished:
+            return
 
 
 def _answers(

@@ -144,9 +144,7 @@ def _noise(settings: Settings) -> Laplace | Gaussian:
 
 def _level(question: int) -> float:
     """An invented stream: two waves and a slow rise, twice well above a hundred."""
-    return round(
-        60 + 30 * math.sin(question / 7) + 25 * math.sin(question / 17 + 4) + question / 3, 0
-    )
+    return round(60 + 30 * math.sin(question / 7) + 25 * math.sin(question / 17 + 4) + question / 3, 0)
 
 
 def _short(value: Fraction | float) -> str:

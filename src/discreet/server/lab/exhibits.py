@@ -4,7 +4,7 @@ An exhibit is one entry of EXHIBITS, one drawing in `drawings.py` and one formul
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.server.lab import drawings
@@ -35,15 +35,14 @@ class Exhibit:
     chance: bool = False  # whether it shows a draw, which may be drawn again
 
 
-def _slider(name: str, label: str, symbol: str, values: str, start: str, only: str = "") -> Slider:
-    return Slider(
-        name=name, label=label, symbol=symbol, values=tuple(values.split()), start=start, only=only
-    )
+def _slider(name: str, label: str, symbol: str, values: str, start: str) -> Slider:
+    return Slider(name=name, label=label, symbol=symbol, values=tuple(values.split()), start=start)
 
 
 NOISE = Choice(name="noise", label="Noise", values=("Laplace", "Gaussian"), start="Laplace")
 EPSILON = _slider("epsilon", "privacy loss", "ε", EPSILONS, "1")
-DELTA = _slider("delta", "failure", "δ", DELTAS, "1e-6", only="Gaussian")
+DELTA = _slider("delta", "failure", "δ", DELTAS, "1e-6")
+GAUSSIAN_DELTA = replace(DELTA, only="Gaussian")
 SENSITIVITY = _slider("sensitivity", "sensitivity", "Δ", "1 2 3 4 5 6 7 8 9 10", "1")
 
 EXHIBITS: tuple[Exhibit, ...] = (
@@ -52,7 +51,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         title="Two neighbours",
         lead="The same question is asked of two tables that differ in one person. Noise makes the answers overlap:"
         " whoever sees an output cannot tell which table it came from, up to a factor of e to the ε.",
-        controls=(NOISE, EPSILON, DELTA, SENSITIVITY),
+        controls=(NOISE, EPSILON, GAUSSIAN_DELTA, SENSITIVITY),
         theory="statistics#laplace-noise-on-whole-numbers",
         draw=drawings.neighbours,
     ),
@@ -127,7 +126,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         lead="Two algorithms that keep (0, δ). One publishes the whole table with probability δ, the other each row."
         " With many people, somebody’s row is then almost surely out: δ has to be far below 1/n.",
         controls=(
-            _slider("delta", "failure", "δ", DELTAS, "1e-6"),
+            DELTA,
             _slider("n", "people", "n", PEOPLE, "100000"),
         ),
         theory="statistics#how-small-delta-must-be",

@@ -2,6 +2,8 @@
 
 import gzip
 import hashlib
+import re
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import discreet
+from discreet.numerics import short_up
 from discreet.pictures.page import drawing_script
 from discreet.server.refusals import not_found
 
@@ -35,13 +38,24 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(static=address, version=discreet.__version__)
+    environment.globals.update(
+        static=address,
+        plotly_styles=plotly_styles,
+        shorten_up=lambda text: short_up(Fraction(str(text))),
+        version=discreet.__version__,
+    )
     return environment
 
 
 def address(name: str) -> str:
     """Where a file is served; its digest is in the address, so that it may be cached for ever."""
     return f"/static/{name}?v={_file(name)[1]}"
+
+
+@cache
+def plotly_styles() -> tuple[str, ...]:
+    """The ids of style elements that Plotly adds for its maps unless they are there: we draw no maps with it."""
+    return tuple(re.findall(r'getElementById\("([0-9a-f]{64})"\)', drawing_script()))
 
 
 def static_file(name: str) -> Response:

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def theory_page(name: str) -> tuple[str, str]:
     folder = next(place for place in PLACES if place.is_dir())
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = reader.parse((folder / f"{name}.md").read_text(encoding="utf-8"))
-    for heading, words in zip(tokens, tokens[1:], strict=False):
+    for heading, words in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", slug(words.content))
     _redirect_links(tokens)

@@ -1,5 +1,12 @@
 // Draw a figure that the server made, with Plotly: words go to the caption, marks to the plot.
 "use strict";
+// Plotly writes some styles of its drawings as attributes, which the pages' security policy forbids to everyone.
+// Through the style object, which only a script of ours can reach, the same is allowed.
+SVGElement.prototype.setAttribute = function setAttribute(name, value) {
+  if (name === "style") this.style.cssText = value;
+  else Element.prototype.setAttribute.call(this, name, value);
+};
+
 const Figures = (() => {
   const theme = () => document.documentElement.dataset.theme;
   const CONFIG = { responsive: true, displayModeBar: false, displaylogo: false, showTips: false };
