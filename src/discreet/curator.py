@@ -58,7 +58,7 @@ class Curator:
         cls,
         source: Any,
         *,
-        ledger: str | Path | None = None,
+        ledger: str | Path | Mapping[str, Any] | None = None,
         engine: object = "duckdb",
         analyst: str = "owner",
         other_people: str | None = None,
@@ -67,12 +67,13 @@ class Curator:
         """Open a file or a frame. What is declared is the policy that a file would state
         (docs/guide/policy.md):
         unit, budget, name, types, bounds, keys, max_groups, max_rows, relation, population, version,
-        filter, public.
+        filter, per_analyst, per_question, share_answers, public. `ledger` is a file or an address, or what a
+        policy's [ledger] states: place, anchor, key_file.
         """
-        policy, frames, beside = read_opening(source, declared)
+        policy, frames, place = read_opening(source, declared, ledger)
         return cls(
             policy,
-            ledger=ledger or beside,
+            ledger=place,
             engine=engine,
             frames=frames,
             analyst=analyst,
@@ -82,7 +83,8 @@ class Curator:
     @classmethod
     def from_policy(cls, path: str | Path, *, ledger: str | Path | None = None, **options: Any) -> Self:
         """Open the data set that a policy file describes; its ledger lies beside it unless told otherwise."""
-        return cls(from_policy(path), ledger=ledger or Path(path).with_suffix(".ledger"), **options)
+        policy = from_policy(path)
+        return cls(policy, ledger=ledger or str(policy.ledger.place), **options)
 
     def for_analyst(self, name: str) -> "Curator":
         """The same engine and ledger, asked by someone else: budgets and stored answers are by analyst."""

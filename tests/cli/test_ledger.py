@@ -50,6 +50,26 @@ def test_budget_prints_plain_numbers_as_json(capsys, ledger):
     ]
 
 
+def test_the_ledger_that_a_policy_states_is_found_with_its_anchor_and_its_key(capsys, ledger, tmp_path):
+    (tmp_path / "secret").write_bytes(b"sixteen bytes or more")
+    place, head = tmp_path / "kept.ledger", tmp_path / "head"
+    with Ledger.open(
+        place,
+        dataset="bank",
+        budget=PureDP(1),
+        key=b"sixteen bytes or more",
+        anchors=[FileAnchor(head)],
+    ):
+        pass
+    policy = tmp_path / "bank.toml"
+    policy.write_text('[ledger]\nplace = "kept.ledger"\nanchor = "head"\nkey_file = "secret"\n')
+    code, out, _ = run(capsys, "ledger", "verify", policy)
+    assert (code, "The anchor agrees" in out) == (0, True)
+    assert run(capsys, "ledger", "verify", place)[0] == 6  # the seal needs its key
+    head.write_text(head.read_text().replace('"sequence": 2', '"sequence": 7'))
+    assert run(capsys, "ledger", "verify", policy)[0] == 6
+
+
 @pytest.mark.parametrize("name", ["bank.csv", "bank.toml"])
 def test_a_ledger_is_found_beside_its_data_or_policy(capsys, ledger, name):
     ledger.with_name(name).touch()
@@ -123,6 +143,25 @@ def test_what_is_no_raise_is_refused(capsys, ledger, words):
     assert run(capsys, "ledger", "raise", ledger, *words, "--reason", "no")[0] == 2
 
 
+def test_reserve_keeps_a_share_for_one_analyst(capsys, ledger):
+    words = ("--epsilon", "0.3", "--reason", "her thesis")
+    code, out, _ = run(capsys, "ledger", "reserve", ledger, "alice", *words, "--json")
+    assert (code, json.loads(out)["remaining"]) == (0, {"epsilon": 0.3, "delta": 0.0})
+    accounts = json.loads(run(capsys, "budget", ledger, "--json")[1])["accounts"]
+    assert {"bank/rest", "bank/share/alice"} < {row["account"] for row in accounts}
+    assert "epsilon 0.3" in run(capsys, "history", ledger)[1]
+    assert run(capsys, "ledger", "reserve", ledger, "bob", "--epsilon", "0.5", "--reason", "no")[0] == 5
+
+
+def test_the_history_of_one_analyst(capsys, ledger):
+    records = json.loads(run(capsys, "history", ledger, "--analyst", "alice", "--json")[1])
+    assert [record["total"] for record in records] == ["0.1", "0.2"]
+
+
+def test_an_export_as_json_is_one_list(capsys, ledger):
+    assert len(json.loads(run(capsys, "ledger", "export", ledger, "--json")[1])) == 10
+
+
 @pytest.mark.parametrize("command", [("budget",), ("history",), ("ledger", "verify"), ("ledger", "export")])
 def test_a_missing_ledger_is_an_error_and_is_not_made(capsys, tmp_path, command):
     assert run(capsys, *command, tmp_path / "none.ledger")[0] == 2
@@ -130,7 +169,8 @@ def test_a_missing_ledger_is_an_error_and_is_not_made(capsys, tmp_path, command)
 
 
 @pytest.mark.parametrize(
-    "command", [("budget",), ("history",), ("ledger", "verify"), ("ledger", "export"), ("ledger", "raise")]
+    "command",
+    [("budget",), ("history",), *(("ledger", word) for word in ("verify", "export", "raise", "reserve"))],
 )
 def test_every_command_explains_itself_with_an_example(capsys, command):
     code, out, _ = run(capsys, *command, "--help")

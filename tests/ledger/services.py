@@ -25,6 +25,7 @@ class Question:
     epsilon: Fraction
     delta: Fraction
     key: str
+    analyst: str = "bob"
 
 
 @dataclass
@@ -33,7 +34,17 @@ class World:
 
     draws: list[Question] = field(default_factory=list)
     released: dict[Question, set[bytes]] = field(default_factory=dict)
+    shares: dict[str, Fraction] = field(default_factory=dict)  # the epsilon that is reserved for each holder
+    charges: list[tuple[Question, bool]] = field(default_factory=list)  # and whether it was a holder's
     data_errors: bool = False
+
+    def charge(self, question: Question) -> None:
+        self.charges.append((question, question.analyst in self.shares))
+
+    def charged(self, holder: str | None = None) -> Fraction:
+        """What a holder was charged since it is one; without a name, all that was charged to no share."""
+        whose = (each for each, held in self.charges if (each.analyst if held else None) == holder)
+        return sum((question.epsilon for question in whose), Fraction(0))
 
     def draw(self, question: Question) -> bytes:
         self.draws.append(question)
@@ -57,10 +68,12 @@ class Honest:
     def ask(self, world: World, question: Question, process: int) -> Iterator[None]:
         ledger = self._ledgers[process]
         charge = ledger.charge(self._request(question))
-        yield
         if charge.answer is not None:
+            yield
             world.release(question, charge.answer)
             return
+        world.charge(question)
+        yield
         answer = world.draw(question)
         yield
         ledger.answer(charge, answer)
@@ -69,7 +82,14 @@ class Honest:
 
     def _request(self, question: Question) -> Request:
         price = ApproxDP(question.epsilon, question.delta)
-        return Request(loss=price, question=question.text, key=question.key)
+        return Request(loss=price, question=question.text, key=question.key, analyst=question.analyst)
+
+    def reserve(self, world: World, analyst: str, epsilon: Fraction) -> None:
+        self._ledgers[0].reserve(analyst, ApproxDP(epsilon, BUDGET.delta / 4), reason="a share")
+        world.shares[analyst] = epsilon
+
+    def left(self, analyst: str) -> Fraction:
+        return self._ledgers[0].remaining_for(analyst).epsilon
 
     def crash(self, process: int) -> None:
         """End one process: the kernel drops its locks and files; then it starts again."""
@@ -112,7 +132,8 @@ class Naive:
     def __init__(self, folder: Path) -> None:
         self.epsilon = self.delta = Fraction(0)
         self.keys: set[str] = set()
-        self.answers: dict[tuple[str, Fraction, Fraction], bytes] = {}
+        self.answers: dict[tuple[str, str, Fraction, Fraction], bytes] = {}
+        self.shares: dict[str, Fraction] = {}  # what is left of each
 
     def check(self, question: Question) -> None:
         if self.epsilon + question.epsilon > BUDGET.epsilon or self.delta + question.delta > BUDGET.delta:
@@ -120,14 +141,32 @@ class Naive:
 
     def take(self, question: Question) -> None:
         self.check(question)
+        if question.epsilon > self.left(question.analyst):
+            raise BudgetExceeded("reserved")
         self.epsilon += question.epsilon
         self.delta += question.delta
+        if question.analyst in self.shares:
+            self.shares[question.analyst] -= question.epsilon
+
+    def reserve(self, world: World, analyst: str, epsilon: Fraction) -> None:
+        """Once for each: the plain model knows no changed shares."""
+        if analyst in self.shares or epsilon > self.left(analyst):
+            raise BudgetExceeded("reserved")
+        self.shares[analyst] = world.shares[analyst] = epsilon
+
+    def left(self, analyst: str) -> Fraction:
+        if analyst in self.shares:
+            return self.shares[analyst]
+        return BUDGET.epsilon - self.epsilon - sum(self.shares.values(), Fraction(0))
 
     def store(self, question: Question, answer: bytes) -> None:
-        self.answers.setdefault((question.text, question.epsilon, question.delta), answer)
+        self.answers.setdefault(self._name(question), answer)
 
     def stored(self, question: Question) -> bytes | None:
-        return self.answers.get((question.text, question.epsilon, question.delta))
+        return self.answers.get(self._name(question))
+
+    def _name(self, question: Question) -> tuple[str, str, Fraction, Fraction]:
+        return question.analyst, question.text, question.epsilon, question.delta
 
     def ask(self, world: World, question: Question, process: int) -> Iterator[None]:
         if (known := self.stored(question)) is not None:
@@ -141,6 +180,7 @@ class Naive:
     def answer(self, world: World, question: Question) -> Iterator[None]:
         """Charged first, stored before it leaves."""
         self.take(question)
+        world.charge(question)
         yield
         answer = world.draw(question)
         self.store(question, answer)
@@ -207,6 +247,15 @@ class FloatSums(Naive):
         self.epsilon, self.delta = Fraction(total), Fraction(deltas)
 
 
+class DrainsShares(Naive):
+    """Looks at the data set's account alone: what is reserved is anyone's."""
+
+    def take(self, question: Question) -> None:
+        self.check(question)
+        self.epsilon += question.epsilon
+        self.delta += question.delta
+
+
 class SendsBeforeStoring(Naive):
     def answer(self, world: World, question: Question) -> Iterator[None]:
         self.take(question)
@@ -222,5 +271,6 @@ FAULTS = (
     RefundsOnError,
     TwoTransactions,
     FloatSums,
+    DrainsShares,
     SendsBeforeStoring,
 )

@@ -1,7 +1,8 @@
-"""A state machine over charge, answer, crash, reopen, retry, copy and restore finds no overspend."""
+"""A state machine over charge, answer, reserve, crash, reopen, retry, copy and restore: no overspend."""
 
 import os
 import tempfile
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -48,9 +49,14 @@ class LedgerMachine(RuleBasedStateMachine):
         self.clients.append(client)
         self.proceed(client)
 
-    @rule(text=st.sampled_from("AB"), price=st.sampled_from(PRICES), process=st.integers(0, 1))
-    def ask(self, text, price, process):
-        question = Question(text, *price, key=f"key {len(self.asked)}")
+    @rule(
+        text=st.sampled_from("AB"),
+        price=st.sampled_from(PRICES),
+        analyst=st.sampled_from(["alice", "bob"]),
+        process=st.integers(0, 1),
+    )
+    def ask(self, text, price, analyst, process):
+        question = Question(text, *price, key=f"key {len(self.asked)}", analyst=analyst)
         self.asked.append(question)
         self.begin(question, process)
 
@@ -74,6 +80,11 @@ class LedgerMachine(RuleBasedStateMachine):
         for client in list(self.clients):
             self.proceed(client)
 
+    @rule(share=st.sampled_from([Fraction(1, 10), Fraction(3, 10), Fraction(1)]))
+    def reserve(self, share):
+        with suppress(BudgetExceeded):
+            self.service.reserve(self.world, "alice", share)
+
     @rule(happens=st.sampled_from(["copy", "restore", "data fails", "data serves"]))
     def befall(self, happens):
         if happens == "copy":
@@ -88,6 +99,13 @@ class LedgerMachine(RuleBasedStateMachine):
     def the_budget_holds(self):
         assert sum(question.epsilon for question in self.world.draws) <= BUDGET.epsilon
         assert sum(question.delta for question in self.world.draws) <= BUDGET.delta
+
+    @invariant()
+    def what_is_reserved_is_left_to_its_holder(self):
+        world = self.world
+        assert world.charged() + sum(world.shares.values()) <= BUDGET.epsilon
+        for holder, share in world.shares.items():
+            assert self.service.left(holder) == share - world.charged(holder)
 
     @invariant()
     def every_draw_was_charged_before(self):

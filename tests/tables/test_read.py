@@ -1,7 +1,9 @@
+from fractions import Fraction
+
 import pytest
 
 from discreet.errors import InvalidParameter
-from discreet.tables import each_row, from_arguments, from_policy, from_toml
+from discreet.tables import each_row, from_arguments, from_policy, from_toml, ledger_of_policy
 
 TEXT = """
 [dataset]
@@ -43,9 +45,64 @@ def test_sources_lie_beside_the_file(tmp_path):
     assert from_policy(tmp_path / "bank.toml").tables[0].source == str(tmp_path / "bank.parquet")
 
 
+PARTS = """
+per_analyst = { epsilon = 0.5, delta = 0 }
+per_question = { epsilon = 0.1 }
+share_answers = true
+[ledger]
+place = "kept/bank.ledger"
+anchor = { publish = ["ssh", "elsewhere", "keep"], latest = ["ssh", "elsewhere", "show"] }
+key_file = "/etc/bank.key"
+"""
+
+
+def test_budgets_by_analyst_and_question_and_the_ledgers_place_are_the_policys(tmp_path):
+    text = TEXT.replace("\n[tables.bank]", PARTS + "[tables.bank]", 1)
+    (tmp_path / "bank.toml").write_text(text)
+    stated = from_policy(tmp_path / "bank.toml")
+    assert dict(stated.per_analyst) == {"epsilon": Fraction(1, 2), "delta": 0}
+    assert dict(stated.per_question) == {"epsilon": Fraction(1, 10)}
+    assert stated.share_answers is True
+    assert stated.ledger.place == str(tmp_path / "kept/bank.ledger")
+    assert stated.ledger.anchor.latest == ("ssh", "elsewhere", "show")
+    assert stated.ledger.key_file == "/etc/bank.key"
+    assert ledger_of_policy(tmp_path / "bank.toml") == stated.ledger
+    assert stated.digest != from_toml(TEXT).digest
+
+
+def test_where_the_ledger_lies_is_no_part_of_what_the_policy_is(tmp_path):
+    (tmp_path / "bank.toml").write_text(TEXT)
+    assert from_policy(tmp_path / "bank.toml").ledger.place == str(tmp_path / "bank.ledger")
+    moved = from_toml(TEXT + '[ledger]\nplace = "postgresql://elsewhere/bank"\n')
+    assert (moved, moved.digest) == (from_toml(TEXT), from_toml(TEXT).digest)
+    assert moved.ledger.place == "postgresql://elsewhere/bank"
+    assert "elsewhere" not in repr(moved)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '[ledger]\nkey = "secret"',
+        '[ledger]\nplace = ""',
+        "[ledger]\nanchor = 3",
+        '[ledger]\nanchor = { publish = ["x"] }',
+        '[ledger]\nanchor = { publish = "x", latest = "y" }',
+        '[ledger]\nplace = "postgresql://bank:secret@elsewhere/bank"',
+        '[ledger]\nplace = "postgresql://elsewhere/bank?password=secret"',
+    ],
+)
+def test_a_wrong_place_is_refused_and_no_secret_is_repeated(wrong):
+    with pytest.raises(InvalidParameter) as refusal:
+        from_toml(TEXT + wrong)
+    assert "secret" not in str(refusal.value)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
+        ("population = 100000", "per_analyst = { rho = 1 }"),
+        ("population = 100000", "per_question = { epsilon = 0 }"),
+        ("population = 100000", 'share_answers = "yes"'),
         ("budget = { epsilon = 1, delta = 1e-6 }", ""),
         ("epsilon = 1", "epsilon = 0"),
         ("epsilon = 1", "epsilon = nan"),

@@ -1,6 +1,7 @@
 """A rule: how an account prices a loss, and what its total may reach. Fixed when the account is made."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -52,6 +53,11 @@ class Rule(ABC, Generic[B]):
     def spent(self, total: Total) -> B:
         """The promise that all charges together keep, rounded up."""
 
+    @property
+    def measure(self) -> tuple[str, ...]:
+        """Equal for rules that price every charge alike, whatever their budgets."""
+        return self.name, self.budget.relation, str(getattr(self.budget, "order", ""))
+
     def cost(self, loss: PrivacyLoss | Notion, price: Notion | None = None) -> Total:
         """What a release costs: the price named for it, if its loss provably keeps it; else its own loss."""
         for part in (loss, price):
@@ -92,6 +98,20 @@ def computed(kind: type[B], relation: str, **numbers: Fraction) -> B:
     for name, number in {**numbers, "relation": relation}.items():
         object.__setattr__(value, name, number)
     return value
+
+
+def least(budget: B, others: Iterable[Notion]) -> B:
+    """The part of a budget that the others admit as well; one without a delta admits none.
+
+    >>> least(ApproxDP(1, 1e-6), [PureDP(0.5)])
+    ApproxDP(epsilon=Fraction(1, 2), delta=Fraction(0, 1), relation='add/remove')
+    """
+    numbers = {
+        field.name: getattr(budget, field.name) for field in fields(budget) if field.name != "relation"
+    }
+    for other in others:
+        numbers = {name: min(number, getattr(other, name, Fraction(0))) for name, number in numbers.items()}
+    return computed(type(budget), budget.relation, **numbers)
 
 
 def notion_json(notion: Notion) -> dict[str, str]:

@@ -33,6 +33,10 @@ class Total(NamedTuple):
         """
         return Total(self.main + cost.main, self.square + cost.square, self.delta + cost.delta)
 
+    def minus(self, part: "Total") -> "Total":
+        """What is left of a total without a part of it."""
+        return Total(self.main - part.main, self.square - part.square, self.delta - part.delta)
+
     def to_json(self) -> list[str]:
         """The numbers as plain decimals.
 

@@ -10,7 +10,7 @@ from discreet.errors import InvalidParameter
 
 
 def budget(
-    ledger: Path,
+    ledger: str,
     *,
     dataset: str | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
@@ -23,7 +23,7 @@ def budget(
     Parameters
     ----------
     ledger
-        The ledger's file, or the data or policy file that it lies beside.
+        The ledger's file or address, or the data or policy file that it belongs to.
     dataset
         Show this data set alone; needed by --plot where the ledger holds several.
     json
@@ -31,9 +31,9 @@ def budget(
     plot
         Draw the spending over time against the limit, into this file.
     """
-    from discreet.ledger import LedgerFile, ledger_beside
+    from discreet.ledger import LedgerFile
 
-    with LedgerFile(ledger_beside(ledger)) as opened:
+    with LedgerFile.found(ledger) as opened:
         chosen = [row for row in opened.balances() if dataset in (None, row.account.partition("/")[0])]
         name = opened.the_dataset(dataset) if dataset or plot or len(opened.datasets) == 1 else None
         if plot is not None:

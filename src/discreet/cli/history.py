@@ -1,16 +1,16 @@
 """discreet history: everything that happened to a data set."""
 
 import json as json_module
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 
 def history(
-    ledger: Path,
+    ledger: str,
     *,
     dataset: str | None = None,
+    analyst: str | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Show every charge and every entry of the owner, in order.
@@ -20,16 +20,18 @@ def history(
     Parameters
     ----------
     ledger
-        The ledger's file, or the data or policy file that it lies beside.
+        The ledger's file or address, or the data or policy file that it belongs to.
     dataset
         The data set; needed where the ledger holds several.
+    analyst
+        Show the charges of this analyst alone, and their own sum.
     json
         Print JSON, with exact numbers.
     """
-    from discreet.ledger import LedgerFile, ledger_beside
+    from discreet.ledger import LedgerFile
 
-    with LedgerFile(ledger_beside(ledger)) as opened:
-        records = opened.history(opened.the_dataset(dataset))
+    with LedgerFile.found(ledger) as opened:
+        records = opened.history(opened.the_dataset(dataset), analyst)
     if json:
         print(json_module.dumps([record.to_json() for record in records], ensure_ascii=False))
     else:
@@ -56,7 +58,7 @@ def _show(records: tuple[Any, ...]) -> None:
             cost,
             _short(record.total),
             *([record.analyst or ""] if several else []),
-            record.question or record.reason or "",
+            ": ".join(filter(None, (record.share, record.question or record.reason))),
         ]
         table.add_row(*map(escape, row))
     Console().print(table)

@@ -1,21 +1,54 @@
-"""discreet ledger: check a ledger, write it out, raise its budget."""
+"""discreet ledger: check a ledger, write it out, raise its budget, reserve shares of it."""
 
 import json as json_module
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from discreet.cli.source import read_number
 from discreet.errors import InvalidParameter
 
-app = App(name="ledger", help="Check a ledger, write it out, raise its budget.")
+app = App(name="ledger", help="Check a ledger, write it out, raise its budget, reserve shares of it.")
 
 Flag = Annotated[bool, Parameter(negative="")]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Kept:
+    """What keeps a ledger from being set back or rewritten; a policy may state it too."""
+
+    anchor: Path | None = None
+    "The file that remembers the ledger's last head: finds a ledger that was set back or copied."
+    key: Path | None = None
+    "A file with the key that the ledger is sealed with."
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Allowed:
+    """A budget in the measure of the data set's own, and where it is one of several, which."""
+
+    dataset: str | None = None
+    "The data set; needed where the ledger holds several."
+    epsilon: str | None = None
+    "Epsilon, of a pure or approximate budget."
+    delta: str = "0"
+    "Delta, beside epsilon or rho."
+    rho: str | None = None
+    "Rho, of a zCDP budget."
+    mu: str | None = None
+    "Mu, of a Gaussian budget."
+
+
+_KEPT, _ALLOWED = Kept(), Allowed()
+
+
 @app.command
-def verify(ledger: Path, *, anchor: Path | None = None, key: Path | None = None, json: Flag = False) -> None:
+def verify(ledger: str, *, kept: Kept = _KEPT, json: Flag = False) -> None:
     """Recompute every hash and every total from the entries.
 
     Example: discreet ledger verify bank.ledger --anchor /mnt/elsewhere/bank.head
@@ -23,26 +56,22 @@ def verify(ledger: Path, *, anchor: Path | None = None, key: Path | None = None,
     Parameters
     ----------
     ledger
-        The ledger's file, or the data or policy file that it lies beside.
-    anchor
-        The file that remembers the ledger's last head: finds a ledger that was set back or copied.
-    key
-        A file with the key that the ledger is sealed with.
+        The ledger's file or address, or the data or policy file that it belongs to.
     json
         Print JSON.
     """
-    with _open(ledger, anchor, key) as opened:
-        found = opened.verify()
+    with _open(ledger, kept) as opened:
+        found, is_anchored = opened.verify(), opened.is_anchored
     if json:
         print(json_module.dumps(vars(found)))
         return
     print(f"{found.entries} entries, {found.charges} charges, {found.answers} answers: all sound.")
-    print("The anchor agrees." if anchor else "Without an anchor, a file set back to an old one is not seen.")
+    print("The anchor agrees." if is_anchored else "Without an anchor, a ledger set back is not seen.")
     print(f"head {found.head}")
 
 
 @app.command
-def export(ledger: Path, *, output: Path | None = None) -> None:
+def export(ledger: str, *, output: Path | None = None, json: Flag = False) -> None:
     """Write every entry as one line of JSON; the chain can be checked from these lines alone.
 
     Example: discreet ledger export bank.ledger --output bank.jsonl
@@ -50,30 +79,24 @@ def export(ledger: Path, *, output: Path | None = None) -> None:
     Parameters
     ----------
     ledger
-        The ledger's file, or the data or policy file that it lies beside.
+        The ledger's file or address, or the data or policy file that it belongs to.
     output
         The file to write; standard output without it.
+    json
+        Print one JSON list instead of lines.
     """
-    with _open(ledger, None, None) as opened:
-        lines = "".join(f"{line}\n" for line in opened.export())
+    with _open(ledger, _KEPT) as opened:
+        entries = list(opened.export())
+    text = f"[{', '.join(entries)}]\n" if json else "".join(f"{line}\n" for line in entries)
     if output is None:
-        sys.stdout.write(lines)
+        sys.stdout.write(text)
     else:
-        output.write_text(lines, encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
 
 
 @app.command(name="raise")
 def raise_budget(
-    ledger: Path,
-    *,
-    reason: str,
-    dataset: str | None = None,
-    epsilon: float | None = None,
-    delta: float = 0.0,
-    rho: float | None = None,
-    mu: float | None = None,
-    anchor: Path | None = None,
-    key: Path | None = None,
+    ledger: str, *, reason: str, allowed: Allowed = _ALLOWED, kept: Kept = _KEPT, json: Flag = False
 ) -> None:
     """Allow more: an owner's entry in the chain. What was spent stays spent.
 
@@ -82,44 +105,71 @@ def raise_budget(
     Parameters
     ----------
     ledger
-        The ledger's file, or the data or policy file that it lies beside.
+        The ledger's file or address, or the data or policy file that it belongs to.
     reason
         Why; kept for ever.
-    dataset
-        The data set; needed where the ledger holds several.
-    epsilon
-        The new epsilon, of a pure or approximate budget.
-    delta
-        The new delta.
-    rho
-        The new rho, of a zCDP budget.
-    mu
-        The new mu, of a Gaussian budget.
-    anchor
-        The file that remembers the ledger's last head.
-    key
-        A file with the key that the ledger is sealed with.
+    json
+        Print JSON: the account as it stands now.
     """
+    with _open(ledger, kept) as opened:
+        name = opened.the_dataset(allowed.dataset)
+        opened.raise_budget(name, _budget(opened, name, allowed), reason=reason)
+        _say(opened, name, f"the budget of data set '{name}' is raised.", json=json)
+
+
+@app.command
+def reserve(
+    ledger: str,
+    analyst: str,
+    *,
+    reason: str,
+    allowed: Allowed = _ALLOWED,
+    kept: Kept = _KEPT,
+    json: Flag = False,
+) -> None:
+    """Keep a share of the budget for one analyst: others cannot spend it, and it spends nothing else.
+
+    Example: discreet ledger reserve bank.ledger alice --epsilon 0.3 --reason "her thesis"
+
+    Parameters
+    ----------
+    ledger
+        The ledger's file or address, or the data or policy file that it belongs to.
+    analyst
+        Whose share it is. Reserving again changes the share.
+    reason
+        Why; kept for ever.
+    json
+        Print JSON: the share as it stands now.
+    """
+    with _open(ledger, kept) as opened:
+        name = opened.the_dataset(allowed.dataset)
+        opened.reserve(name, analyst, _budget(opened, name, allowed), reason=reason)
+        _say(opened, f"{name}/share/{analyst}", f"a share of data set '{name}' is reserved.", json=json)
+
+
+def _budget(opened: Any, dataset: str, allowed: Allowed) -> Any:
+    """The budget that was written, as a value of the class of the data set's own."""
     from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
 
-    given = [name for name, value in (("epsilon", epsilon), ("rho", rho), ("mu", mu)) if value is not None]
+    given = [name for name in ("epsilon", "rho", "mu") if getattr(allowed, name) is not None]
     if len(given) != 1:
         raise InvalidParameter("exactly one of --epsilon, --rho and --mu must be given.", parameter="budget")
-    with _open(ledger, anchor, key) as opened:
-        name = opened.the_dataset(dataset)
-        budget: Any
-        if epsilon is not None:
-            is_pure = isinstance(opened.balance(name).budget, PureDP) and delta == 0
-            budget = PureDP(epsilon) if is_pure else ApproxDP(epsilon, delta)
-        else:
-            budget = ZCDP(rho, delta) if rho is not None else GDP(mu or 0)
-        opened.raise_budget(name, budget, reason=reason)
-    print(f"the budget of data set '{name}' is raised.")
+    number = read_number(getattr(allowed, given[0]), name=given[0])
+    delta = read_number(allowed.delta, name="delta")
+    if given == ["epsilon"]:
+        is_pure = isinstance(opened.balance(dataset).budget, PureDP) and delta == 0
+        return PureDP(number) if is_pure else ApproxDP(number, delta)
+    return ZCDP(number, delta) if given == ["rho"] else GDP(number)
 
 
-def _open(ledger: Path, anchor: Path | None, key: Path | None) -> Any:
-    from discreet.ledger import FileAnchor, LedgerFile, ledger_beside
+def _say(opened: Any, account: str, words: str, *, json: bool) -> None:
+    print(json_module.dumps(opened.balance(account).to_json()) if json else words)
 
-    secret = None if key is None else key.read_bytes()
-    anchors = () if anchor is None else (FileAnchor(anchor),)
-    return LedgerFile(ledger_beside(ledger), anchors=anchors, key=secret)
+
+def _open(ledger: str, kept: Kept) -> Any:
+    from discreet.ledger import FileAnchor, LedgerFile, read_key
+
+    secret = None if kept.key is None else read_key(kept.key)
+    anchors = () if kept.anchor is None else (FileAnchor(kept.anchor),)
+    return LedgerFile.found(ledger, anchors=anchors, key=secret)

@@ -32,8 +32,8 @@ class Opened:
     "How many rows one person may have in a group."
     budget: str | None = None
     "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5."
-    ledger: Path | None = None
-    "The ledger's file; beside the data unless given."
+    ledger: str | None = None
+    "The ledger's file, or its address; beside the data unless given."
 
 
 def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:

@@ -31,8 +31,8 @@ from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
 from discreet.ledger.balance import Balance
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head
-from discreet.ledger.file import LedgerFile, ledger_beside
-from discreet.ledger.for_policy import open_ledger
+from discreet.ledger.file import LedgerFile, find_ledger
+from discreet.ledger.for_policy import open_ledger, read_key
 from discreet.ledger.history import Record
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.request import Charge, Request
@@ -52,6 +52,7 @@ __all__ = [
     "Record",
     "Request",
     "Verification",
-    "ledger_beside",
+    "find_ledger",
     "open_ledger",
+    "read_key",
 ]

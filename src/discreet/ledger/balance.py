@@ -5,9 +5,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from discreet.accounting import Budget
+from discreet.accounting import Budget, Total, least
 from discreet.errors import LedgerConflict
-from discreet.ledger.charging import rule_of
+from discreet.ledger.charging import kept_apart, rule_of
+from discreet.ledger.declaration import Declaration
 from discreet.ledger.store import AccountRow, Transaction
 from discreet.numerics import exact
 
@@ -48,6 +49,17 @@ def balance_of(row: AccountRow) -> Balance:
     """The balance of a stored account."""
     rule = rule_of(row.terms)
     return Balance(row.name, rule.name, rule.budget, rule.spent(row.total), rule.remaining(row.total))
+
+
+def read_remaining(transaction: Transaction, declared: Declaration, analyst: str) -> Budget:
+    """What an analyst could still be charged: the least that is left in any account it must fit."""
+    rows = [
+        transaction.account(name) or AccountRow(name, terms, rule_of(terms).limit, Total(), 0)
+        for name, terms in declared.accounts(analyst=analyst, question="").items()
+    ]
+    apart = kept_apart(transaction, declared.dataset, analyst)
+    left, *others = (balance_of(row).remaining for row in (*rows, *([apart] if apart else [])))
+    return least(left, others)
 
 
 def read_balance(transaction: Transaction, account: str) -> Balance:

@@ -1,7 +1,7 @@
 """How a request becomes a charge: all accounts or none, and one answer at most."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.accounting import Rule, Total, exceeded, read_rule
 from discreet.errors import LedgerConflict
-from discreet.ledger.declaration import Declaration
+from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, fingerprint
 from discreet.ledger.request import Request
 from discreet.ledger.store import AccountRow, ChargeRow, State, Transaction
@@ -44,25 +44,28 @@ def question_digest(declared: Declaration, request: Request) -> str:
     return fingerprint({**request.facts(), "analyst": whose, "version": declared.version})
 
 
+def asked(question: str | None) -> str:
+    """The name of a question's own account; empty where there is no question."""
+    return fingerprint({"question": question}) if question else ""
+
+
 def take(
     transaction: Transaction,
     declared: Declaration,
     request: Request,
     *,
     owner: str,
-    costs: Mapping[str, Total],
+    costs: Mapping[tuple[str, ...], Total],
 ) -> ChargeRow:
     """Charge every account, or raise BudgetExceeded and change nothing."""
     question = question_digest(declared, request)
-    asked = fingerprint({"question": request.question}) if request.question else ""
     moves = []
-    for name, terms in declared.accounts(analyst=request.analyst, question=asked).items():
-        before = transaction.account(name) or open_account(transaction, name, terms)
+    for before in _accounts(transaction, declared, request.analyst, asked(request.question)):
         rule = rule_of(before.terms)
-        cost = costs[before.terms] if before.terms in costs else rule.cost(request.loss, request.price)
+        cost = costs[rule.measure] if rule.measure in costs else rule.cost(request.loss, request.price)
         total = before.total.plus(cost)
         if not before.limit.admits(total):
-            raise exceeded(rule, before.total, account=f"account '{name}'")
+            raise exceeded(rule, before.total, account=f"account '{before.name}'")
         moves.append((before, cost, total))
     entry = append(
         transaction,
@@ -81,6 +84,23 @@ def take(
     row = ChargeRow(entry.sequence, declared.dataset, request.analyst, question, owner)
     transaction.add_charge(row)
     return row
+
+
+def _accounts(
+    transaction: Transaction, declared: Declaration, analyst: str, question: str
+) -> Iterator[AccountRow]:
+    """Every account that a charge must fit; made where it is the first to need it."""
+    for name, terms in declared.accounts(analyst=analyst, question=question).items():
+        yield transaction.account(name) or open_account(transaction, name, terms)
+    apart = kept_apart(transaction, declared.dataset, analyst)
+    if apart is not None:
+        yield apart
+
+
+def kept_apart(transaction: Transaction, dataset: str, analyst: str) -> AccountRow | None:
+    """The analyst's share, or the rest that is nobody's; None where nothing is reserved."""
+    rest = transaction.account(rest_of(dataset))
+    return rest and (transaction.account(share_of(dataset, analyst)) or rest)
 
 
 def open_account(transaction: Transaction, name: str, terms: str) -> AccountRow:

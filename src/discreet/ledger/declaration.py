@@ -85,6 +85,16 @@ class Declaration:
         )
 
 
+def rest_of(dataset: str) -> str:
+    """The account of what is not reserved for anyone."""
+    return f"{dataset}/rest"
+
+
+def share_of(dataset: str, analyst: str) -> str:
+    """The account of what is reserved for this analyst."""
+    return f"{dataset}/share/{analyst}"
+
+
 _SHOWN = {"rule": "budget", "per_analyst": "analysts' budget", "per_question": "questions' budget"}
 _FIXED = {
     "rule": "Open it with that one; raising it is an owner's entry (`discreet ledger raise`).",

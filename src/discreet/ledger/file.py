@@ -8,26 +8,26 @@ from discreet.accounting import Budget
 from discreet.errors import InvalidParameter
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.balance import Balance, balance_of, read_balance
+from discreet.ledger.for_policy import kept_elsewhere
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
 from discreet.ledger.owning import declared, raise_budget
+from discreet.ledger.shares import reserve
 from discreet.ledger.sqlite import SqliteStore
 from discreet.ledger.store import Transaction
 from discreet.ledger.verification import Verification, verify
+from discreet.tables import LedgerPlace, ledger_of_policy
 
 DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
 
 
-def ledger_beside(path: str | Path) -> Path:
-    """The ledger that a path names: the file itself, or the one beside a data or policy file."""
-    if Path(path).suffix not in DATA:
-        return Path(path)
-    beside = Path(path).with_suffix(".ledger")
-    if not beside.is_file():
-        raise InvalidParameter(
-            f"there must be a ledger at {beside}, and there is none yet.", parameter="ledger"
-        )
-    return beside
+def find_ledger(path: str | Path) -> LedgerPlace:
+    """The ledger that a path names: itself, the one beside a data file, or the one that a policy states."""
+    if "://" in str(path) or Path(path).suffix not in DATA:
+        return LedgerPlace(place=str(path))
+    if Path(path).suffix == ".toml":
+        return ledger_of_policy(path)
+    return LedgerPlace(place=str(Path(path).with_suffix(".ledger")))
 
 
 class LedgerFile:
@@ -43,8 +43,22 @@ class LedgerFile:
     ) -> None:
         if not Path(path).is_file():
             raise InvalidParameter(f"the ledger must exist, got {path}.", parameter="ledger")
+        self.is_anchored = bool(anchors)
         guard = ChainGuard(anchors=anchors, key=key)
         self._store = SqliteStore(Path(path), guard=guard, patience=patience, create=False)
+
+    @classmethod
+    def found(
+        cls, path: str | Path, *, anchors: Sequence[Anchor] = (), key: bytes | None = None
+    ) -> "LedgerFile":
+        """The ledger that a path names (`find_ledger`), with the anchor and key that its policy states."""
+        ledger = find_ledger(path)
+        stated = kept_elsewhere(ledger)
+        return cls(
+            str(ledger.place),
+            anchors=(*stated["anchors"], *anchors),
+            key=stated["key"] if key is None else key,
+        )
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -70,12 +84,12 @@ class LedgerFile:
         """How the account of a data set stands."""
         return self._store.read(lambda transaction: read_balance(transaction, dataset))
 
-    def history(self, dataset: str) -> tuple[Record, ...]:
-        """Everything that happened to a data set, in order."""
+    def history(self, dataset: str, analyst: str | None = None) -> tuple[Record, ...]:
+        """Everything that happened to a data set, in order; or one analyst's charges, with their sum."""
 
         def look(transaction: Transaction) -> tuple[Record, ...]:
             declared(transaction, dataset)
-            return read_history(transaction.entries(), dataset)
+            return read_history(transaction.entries(), dataset, analyst)
 
         return self._store.read(look)
 
@@ -90,6 +104,10 @@ class LedgerFile:
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str) -> None:
         """Allow a data set more: an owner's entry in the chain. What was spent stays spent."""
         self._store.write(lambda transaction: raise_budget(transaction, dataset, budget, reason))
+
+    def reserve(self, dataset: str, analyst: str, budget: Budget, *, reason: str) -> None:
+        """Keep a share of a data set's budget for one analyst: an owner's entry in the chain."""
+        self._store.write(lambda transaction: reserve(transaction, dataset, analyst, budget, reason))
 
     def close(self) -> None:
         self._store.close()

@@ -2,17 +2,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+from discreet.accounting import Budget
+from discreet.errors import InvalidParameter
+from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
 from discreet.ledger.ledger import Ledger
-from discreet.planning import budget_of
-from discreet.tables import Policy
+from discreet.planning import as_notion, budget_of
+from discreet.tables import Commands, LedgerPlace, Policy
 
 
-def open_ledger(policy: Policy, path: str | Path, *, other_people: str | None = None) -> Ledger:
+def open_ledger(policy: Policy, place: str | Path, *, other_people: str | None = None) -> Ledger:
     """Open, or make, the ledger of a policy's data set; what it knows of the data set must agree."""
     columns = {table.name: sorted(column.name for column in table.columns) for table in policy.tables}
     return Ledger.open(
-        path,
+        place,
         dataset=policy.id,
         budget=budget_of(policy),
         filter=policy.filter,
@@ -21,5 +25,34 @@ def open_ledger(policy: Policy, path: str | Path, *, other_people: str | None = 
         schema=json.dumps(columns, sort_keys=True),
         limits={each.name: f"{each.max_groups} groups, {each.max_rows} rows" for each in policy.tables},
         version=policy.version,
+        per_analyst=_part(policy, policy.per_analyst),
+        per_question=_part(policy, policy.per_question),
+        answers="shared" if policy.share_answers else "own",
         other_people=other_people,
+        **kept_elsewhere(policy.ledger),
     )
+
+
+def kept_elsewhere(ledger: LedgerPlace) -> dict[str, Any]:
+    """The anchors and the key that a policy names, as `Ledger.open` takes them."""
+    return {"anchors": _anchors(ledger.anchor), "key": ledger.key_file and read_key(ledger.key_file)}
+
+
+def read_key(path: str | Path) -> bytes:
+    """The key in a file, byte for byte."""
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        raise InvalidParameter("key_file must be a file that can be read.", parameter="key_file") from None
+
+
+def _anchors(anchor: str | Commands | None) -> tuple[Anchor, ...]:
+    if anchor is None:
+        return ()
+    if isinstance(anchor, Commands):
+        return (CommandAnchor(publish=anchor.publish, latest=anchor.latest),)
+    return (FileAnchor(anchor),)
+
+
+def _part(policy: Policy, budget: Any) -> Budget | None:
+    return None if budget is None else as_notion(budget, policy.relation)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from discreet.accounting import Total, describe, read_rule
 from discreet.ledger.entry import Entry
 
 
@@ -12,7 +13,7 @@ class Record:
     """One charge or owner's entry. Numbers are exact decimals in the rule's own measure."""
 
     sequence: int
-    kind: str  # "dataset", "owner" or "charge"
+    kind: str  # "dataset", "owner", "share" or "charge"
     time: str
     analyst: str | None = None
     question: str | None = None
@@ -20,17 +21,30 @@ class Record:
     state: str | None = None  # of a charge: charged, answered, abandoned
     cost: str | None = None
     delta: str | None = None
-    total: str | None = None  # of the data set's account, after this
+    total: str | None = None  # of the data set's account, after this; or of the one analyst asked about
     total_delta: str | None = None
     reason: str | None = None
+    share: str | None = None  # what was reserved for the analyst
 
     def to_json(self) -> dict[str, Any]:
         """The record without what does not apply to it."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def read_history(entries: Iterator[Entry], dataset: str) -> tuple[Record, ...]:
-    """The records of one data set, in order."""
+def read_history(entries: Iterator[Entry], dataset: str, analyst: str | None = None) -> tuple[Record, ...]:
+    """The records of one data set, in order; of one analyst alone, the charges, and nothing of others."""
+    records = _read_all(entries, dataset)
+    if analyst is None:
+        return records
+    mine = [record for record in records if (record.kind, record.analyst) == ("charge", analyst)]
+    total = Total()
+    for record in mine:
+        total = total.plus(Total.from_json([record.cost or "0", "0", record.delta or "0"]))
+        record.total, _, record.total_delta = total.to_json()
+    return tuple(mine)
+
+
+def _read_all(entries: Iterator[Entry], dataset: str) -> tuple[Record, ...]:
     records: dict[int, Record] = {}
     for entry in entries:
         facts = entry.facts
@@ -43,14 +57,12 @@ def read_history(entries: Iterator[Entry], dataset: str) -> tuple[Record, ...]:
 
 
 def _record(sequence: int, facts: dict[str, Any], dataset: str) -> Record:
-    record = Record(sequence, facts["kind"], facts["time"], reason=facts.get("reason"))
+    record = Record(sequence, facts["kind"], facts["time"], facts.get("analyst"), reason=facts.get("reason"))
     if facts["kind"] == "charge":
-        record.analyst, record.question, record.version = (
-            facts["analyst"],
-            facts["question"],
-            facts["version"],
-        )
+        record.question, record.version = facts["question"], facts["version"]
         record.state = "charged"
         record.cost, _, record.delta = facts["costs"][dataset]
         record.total, _, record.total_delta = facts["totals"][dataset]
+    if facts["kind"] == "share":
+        record.share = describe(read_rule(facts["rule"]).budget)
     return record

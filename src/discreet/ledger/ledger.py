@@ -7,9 +7,9 @@ from typing import Self
 
 from discreet.accounting import Budget, Total
 from discreet.errors import LedgerConflict
-from discreet.ledger import owning
+from discreet.ledger import owning, shares
 from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import read_balance
+from discreet.ledger.balance import Balance, balance_of, read_balance, read_remaining
 from discreet.ledger.charging import abandon, question_digest, rule_of, settle, take
 from discreet.ledger.declaration import Declaration, Sharing
 from discreet.ledger.guard import ChainGuard
@@ -94,12 +94,13 @@ class Ledger:
             raise outcome
         return outcome
 
-    def _prices(self, request: Request) -> dict[str, Total]:
+    def _prices(self, request: Request) -> dict[tuple[str, ...], Total]:
         accounts = self._opened.accounts(analyst=request.analyst, question="any")
-        return {terms: rule_of(terms).cost(request.loss, request.price) for terms in set(accounts.values())}
+        rules = {rule.measure: rule for rule in map(rule_of, accounts.values())}
+        return {measure: rule.cost(request.loss, request.price) for measure, rule in rules.items()}
 
     def _charge(
-        self, transaction: Transaction, request: Request, owner: str, costs: Mapping[str, Total]
+        self, transaction: Transaction, request: Request, owner: str, costs: Mapping[tuple[str, ...], Total]
     ) -> Charge | LedgerConflict:
         declared = owning.declared(transaction, self._dataset)
         digest = request.digest(declared.version)
@@ -168,6 +169,16 @@ class Ledger:
             lambda transaction: owning.amend(transaction, self._dataset, reason, unit=unit, version=version)
         )
 
+    def reserve(self, analyst: str, budget: Budget, *, reason: str) -> None:
+        """Keep a share of the budget for one analyst: others cannot spend it, and it spends nothing else.
+
+        Reserving again changes the share: to more, if that much is unreserved, or to less, down to what is
+        spent of it.
+        """
+        self._store.write(
+            lambda transaction: shares.reserve(transaction, self._dataset, analyst, budget, reason)
+        )
+
     # --- looking -------------------------------------------------------------------------------------------
 
     @property
@@ -185,9 +196,32 @@ class Ledger:
         """The total loss since collection, never reset, as a value of the budget's own class."""
         return self._store.read(lambda transaction: read_balance(transaction, self._dataset).spent)
 
-    def history(self) -> tuple[Record, ...]:
-        """Everything that happened to this data set, in order."""
-        return self._store.read(lambda transaction: read_history(transaction.entries(), self._dataset))
+    def remaining_for(self, analyst: str) -> Budget:
+        """What this analyst could still be charged at most, as a value of the budget's own class.
+
+        The least that is left in the data set's account, the analyst's own, and its share or the unreserved
+        rest.
+        """
+        return self._store.read(
+            lambda transaction: read_remaining(
+                transaction, owning.declared(transaction, self._dataset), analyst
+            )
+        )
+
+    def balances(self) -> tuple[Balance, ...]:
+        """How every account of this data set stands."""
+
+        def look(transaction: Transaction) -> tuple[Balance, ...]:
+            mine = (row for row in transaction.accounts() if row.name.partition("/")[0] == self._dataset)
+            return tuple(map(balance_of, mine))
+
+        return self._store.read(look)
+
+    def history(self, analyst: str | None = None) -> tuple[Record, ...]:
+        """Everything that happened to this data set, in order; or one analyst's charges, with their sum."""
+        return self._store.read(
+            lambda transaction: read_history(transaction.entries(), self._dataset, analyst)
+        )
 
     def verify(self) -> Verification:
         """Recompute every hash and every total; raise LedgerConflict at the first that differs."""

@@ -5,8 +5,9 @@ from dataclasses import asdict, replace
 from discreet.accounting import Budget, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict, PolicyViolation
 from discreet.ledger.charging import append, now, open_account, rule_of
-from discreet.ledger.declaration import Declaration
+from discreet.ledger.declaration import Declaration, rest_of
 from discreet.ledger.entry import canonical
+from discreet.ledger.request import check_reason
 from discreet.ledger.store import Transaction
 
 
@@ -72,9 +73,12 @@ def raise_budget(transaction: Transaction, dataset: str, budget: Budget, reason:
     raised = rule_for(budget, filter=chosen, relation=rule.budget.relation)
     if any(new < old for new, old in zip(raised.limit, row.limit, strict=True)) or raised.limit == row.limit:
         raise InvalidParameter("a budget may only be raised: no part may become smaller.", parameter="budget")
-    sequence = _record(transaction, before, replace(before, rule=raised.to_json()), reason=_reason(reason))
-    after = replace(row, terms=canonical(raised.to_json()), limit=raised.limit, sequence=sequence)
-    transaction.move_account(row, after)
+    after = replace(before, rule=raised.to_json())
+    sequence = _record(transaction, before, after, reason=check_reason(reason))
+    for each in (row, transaction.account(rest_of(dataset))):
+        if each is not None:
+            terms = canonical(raised.to_json())
+            transaction.move_account(each, replace(each, terms=terms, limit=raised.limit, sequence=sequence))
 
 
 def amend(
@@ -86,10 +90,4 @@ def amend(
     after = replace(after, version=before.version if version is None else version)
     if after == before:
         raise InvalidParameter("an amendment must change something.")
-    _record(transaction, before, after, reason=_reason(reason))
-
-
-def _reason(reason: str) -> str:
-    if not isinstance(reason, str) or not reason.strip():
-        raise InvalidParameter("an owner's entry must give a reason.", parameter="reason")
-    return reason
+    _record(transaction, before, after, reason=check_reason(reason))

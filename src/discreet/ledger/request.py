@@ -71,3 +71,10 @@ def check_name(text: str, *, name: str) -> str:
     if not isinstance(text, str) or not 0 < len(text) <= LONGEST_NAME or not text.isprintable():
         raise InvalidParameter(f"{name} must be 1 to {LONGEST_NAME} printable characters.", parameter=name)
     return text
+
+
+def check_reason(reason: str) -> str:
+    """Why an owner made an entry; kept for ever."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise InvalidParameter("an owner's entry must give a reason.", parameter="reason")
+    return reason

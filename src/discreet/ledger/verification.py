@@ -3,13 +3,15 @@
 import hashlib
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.accounting import Total
-from discreet.errors import LedgerConflict
-from discreet.ledger.charging import rule_of
+from discreet.errors import BudgetExceeded, LedgerConflict
+from discreet.ledger.charging import asked, rule_of
+from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, Head, canonical
+from discreet.ledger.shares import set_aside
 from discreet.ledger.store import AccountRow, ChargeRow, Guard, Transaction
 
 
@@ -30,6 +32,7 @@ class Replay:
     head: Head = field(default_factory=Head.at_origin)
     accounts: dict[str, AccountRow] = field(default_factory=dict)
     declarations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    declared: dict[str, Declaration] = field(default_factory=dict)  # the same, read
     states: dict[int, tuple[str, str]] = field(default_factory=dict)  # of each charge: state, answer's digest
 
     def add(self, entry: Entry) -> None:
@@ -45,6 +48,10 @@ class Replay:
     def _dataset(self, sequence: int, facts: dict[str, Any]) -> None:
         _require(facts["dataset"] not in self.declarations, sequence)
         self.declarations[facts["dataset"]] = facts["declaration"]
+        self._declare(facts["dataset"])
+
+    def _declare(self, dataset: str) -> None:
+        self.declared[dataset] = Declaration.from_json(canonical(self.declarations[dataset]))
 
     def _account(self, sequence: int, facts: dict[str, Any]) -> None:
         _require(facts["account"] not in self.accounts, sequence)
@@ -57,12 +64,22 @@ class Replay:
         for name, (before, after) in facts["changed"].items():
             _require(declaration[name] == before, sequence)
             declaration[name] = after
+        self._declare(facts["dataset"])
         if "rule" in facts["changed"]:
-            row, terms = self.accounts[facts["dataset"]], canonical(declaration["rule"])
-            self.accounts[row.name] = AccountRow(row.name, terms, rule_of(terms).limit, row.total, sequence)
+            terms = canonical(declaration["rule"])
+            for name in {facts["dataset"], rest_of(facts["dataset"])} & set(self.accounts):
+                total = self.accounts[name].total
+                self.accounts[name] = AccountRow(name, terms, rule_of(terms).limit, total, sequence)
+
+    def _share(self, sequence: int, facts: dict[str, Any]) -> None:
+        names = rest_of(facts["dataset"]), share_of(facts["dataset"], facts["analyst"])
+        before = self.accounts.get(names[0]), self.accounts.get(names[1])
+        rule = rule_of(canonical(facts["rule"]))
+        for row in set_aside(self.accounts[facts["dataset"]], *before, rule, names):
+            self.accounts[row.name] = replace(row, sequence=sequence)
 
     def _charge(self, sequence: int, facts: dict[str, Any]) -> None:
-        _require(facts["dataset"] in facts["costs"], sequence)
+        _require(set(facts["costs"]) == self._must_fit(facts), sequence)
         for name, cost in facts["costs"].items():
             row = self.accounts[name]
             total = row.total.plus(Total.from_json(cost))
@@ -70,6 +87,15 @@ class Replay:
             _require(row.limit.admits(total), sequence)
             self.accounts[name] = AccountRow(name, row.terms, row.limit, total, sequence)
         self.states[sequence] = ("charged", "")
+
+    def _must_fit(self, facts: dict[str, Any]) -> set[str]:
+        """The accounts that a charge must have been taken from."""
+        dataset, analyst = facts["dataset"], facts["analyst"]
+        accounts = set(self.declared[dataset].accounts(analyst=analyst, question=asked(facts["question"])))
+        if rest_of(dataset) in self.accounts:
+            share = share_of(dataset, analyst)
+            accounts.add(share if share in self.accounts else rest_of(dataset))
+        return accounts
 
     def _answered(self, sequence: int, facts: dict[str, Any]) -> None:
         _require(self.states.get(facts["charge"]) == ("charged", ""), sequence)
@@ -84,7 +110,7 @@ def replay(entries: Iterable[Entry]) -> Replay:
     for entry in entries:
         try:
             found.add(entry)
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, BudgetExceeded):
             raise _broken(entry.sequence) from None
     return found
 

@@ -33,7 +33,7 @@ from discreet.planning.noise import Reach, Share, least_noise
 from discreet.planning.plan import Plan, price_of
 from discreet.planning.plan_exact import ExactPlans, Part, plan_exact
 from discreet.planning.planner import make_plan
-from discreet.planning.price import Price, Within, budget_of, named_price
+from discreet.planning.price import Price, Within, as_notion, budget_of, named_price
 from discreet.planning.readings import Reading
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
 
@@ -60,6 +60,7 @@ __all__ = [
     "Terms",
     "UnitCount",
     "Within",
+    "as_notion",
     "budget_of",
     "least_noise",
     "make_plan",

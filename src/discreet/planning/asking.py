@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, TypedDict
 
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, UnsupportedQuery
 from discreet.numerics import Real, exact_fraction
 from discreet.planning.plan import Plan
 from discreet.planning.planner import make_plan
 from discreet.planning.price import Price, Within
-from discreet.queries import Builder, Query, Question, read_sql, resolve, to_sql
+from discreet.queries import Builder, Query, Question, read_sql, resolve, to_sql, underline
 from discreet.tables import Policy
 
 Asked: TypeAlias = str | Builder | Query
@@ -35,8 +35,15 @@ def plan_asked(
     if not asked:
         raise InvalidParameter("a list of questions must hold at least one, got none.")
     part = Fraction(1, len(asked))
-    read = [read_asked(each, policy) for each in asked]
-    return tuple(make_plan(*each, policy, price, confidence=level, part=part) for each in read)
+    return tuple(_plan(each, policy, price, level, part) for each in asked)
+
+
+def _plan(asked: Asked, policy: Policy, price: Price, confidence: Fraction, part: Fraction) -> Plan:
+    text, question = read_asked(asked, policy)
+    try:
+        return make_plan(text, question, policy, price, confidence=confidence, part=part)
+    except UnsupportedQuery as error:  # bounds that are missing: the place is known only to the question
+        raise (underline(error, asked) if isinstance(asked, str) else error) from None
 
 
 def read_asked(asked: Asked, policy: Policy) -> tuple[str, Question]:

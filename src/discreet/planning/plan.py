@@ -41,11 +41,11 @@ class Plan:
 
     @property
     def needs_delta(self) -> bool:
-        """Whether keys or Gaussian noise spend delta."""
-        return any(
-            each.selection is not None or any(isinstance(step.noise, Gaussian) for step in each.noises)
-            for each in self.sets
+        """Whether keys spend delta, or Gaussian noise does that is not priced by rho."""
+        gaussian = self.share.rho is None and any(
+            isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises
         )
+        return gaussian or any(each.selection is not None for each in self.sets)
 
     @property
     def errors(self) -> dict[str, float | None]:
@@ -107,12 +107,23 @@ class Plan:
         ]
 
     def _expected(self) -> list[str]:
-        return [
-            f"Expected error of {name}: at most {error:.6g}, with {float(self.confidence):.0%} confidence"
-            f"{self._supposing(measure)}."
-            for name, measure in self._aggregates()
-            if (error := self._error_of(measure)) is not None
-        ]
+        lines = []
+        confidence = f"with {float(self.confidence):.0%} confidence"
+        for name, measure in self._aggregates():
+            error = self._error_of(measure)
+            if error is not None:
+                supposing = self._supposing(measure)
+                lines.append(f"Expected error of {name}: at most {error:.6g}, {confidence}{supposing}.")
+            chosen = [each.choice_error(measure, self.confidence) for each in self.sets]
+            if chosen[0] is not None:
+                lines.append(f"Expected error of {name}: {self._missed(measure, max(chosen))}, {confidence}.")  # type: ignore[type-var, arg-type]
+        return lines
+
+    def _missed(self, measure: int, most: float) -> str:
+        """What a choice may have missed, in words."""
+        if self.question.measures[measure].aggregate.function == "mode":
+            return f"a label with at most {most:.6g} rows fewer than the most frequent one"
+        return f"a rank at most {most:.6g} from the asked one, where the values differ"
 
     def _supposing(self, measure: int) -> str:
         """The error of a ratio is a forecast: it divides by how many values the owner expects."""
@@ -121,10 +132,10 @@ class Plan:
 
     def _price(self) -> str:
         share = self.share
+        main = f"epsilon {short_up(share.epsilon or Fraction(0))}"
         if share.rho is not None:
-            return f"rho {short_up(share.rho)}"
-        epsilon = f"epsilon {short_up(share.epsilon or Fraction(0))}"
-        return f"{epsilon}, delta {short_up(share.delta)}" if self.needs_delta else epsilon
+            main = f"rho {short_up(share.rho)}"
+        return f"{main}, delta {short_up(share.delta)}" if self.needs_delta else main
 
     def to_json(self) -> dict[str, object]:
         """The plan for programs: its sentences, loss and errors."""
@@ -149,10 +160,10 @@ class Plan:
 def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
     """The price of plans that are charged together: what they promise adds up."""
     relation, shares = plans[0].policy.relation, [plan.share for plan in plans]
-    if shares[0].rho is not None:
-        return ZCDP(sum(share.rho or 0 for share in shares), relation=relation)
-    epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
     delta = sum((plan.share.delta for plan in plans if plan.needs_delta), Fraction(0))
+    if shares[0].rho is not None:
+        return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)
+    epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
     return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)
 
 

@@ -5,7 +5,7 @@ the price.
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.losses import Relation, bounded_range
+from discreet.losses import Relation, bounded_range, pure
 from discreet.mechanisms import Exponential, KeySelection, Quantile
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
 from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
@@ -50,8 +50,7 @@ def plan_set(
     base = exact.plans[0]
     selection = None
     if exact.units is not None:
-        assert each.epsilon is not None
-        selection = KeySelection(epsilon=each.epsilon, delta=share.delta, max_groups=base.max_groups)
+        selection = _selection(base.max_groups, replace(each, delta=share.delta), terms.relation)
         each = replace(each, delta=Fraction(0))
     noises = tuple(_noise_step(need, base, each, terms) for need in needs)
     choices = tuple(
@@ -63,6 +62,13 @@ def plan_set(
         for measure, part in zip(question.measures, exact.parts, strict=True)
     )
     return SetPlan(keys, exact, selection, noises, choices, readings)
+
+
+def _selection(max_groups: int, share: Share, relation: Relation) -> KeySelection:
+    """Which keys are shown: a unit moves the counts of its keys, and under replace of others as many."""
+    moved = max_groups * (1 if relation == "add/remove" else 2)
+    epsilon = largest_epsilon(share, lambda each: moved * pure(epsilon=each / moved, relation=relation))
+    return KeySelection(epsilon=epsilon, delta=share.delta, max_groups=max_groups, relation=relation)
 
 
 def _measure_of(exact: ExactPlans, plan: int) -> int:

@@ -24,7 +24,7 @@ def make_plan(
     """The plan of one question for its part of the price."""
     delta = delta_for(policy, price, public_keys=question.public_keys)
     if not question.public_keys:
-        check_keys(policy, price, delta)
+        check_keys(delta)
 
     def planned(share: Share) -> Plan:
         gaussian = isinstance(budget_of(policy), GDP) and share.rho is not None

@@ -9,7 +9,7 @@ from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
 from discreet.numerics import Real, exact_delta, exact_epsilon, exact_positive
 from discreet.planning.noise import Share
-from discreet.tables import Policy
+from discreet.tables import Budget, Policy, Relation
 
 Within: TypeAlias = Real | Mapping[str, Real]
 
@@ -51,13 +51,18 @@ class Price:
 
 def budget_of(policy: Policy) -> PureDP | ApproxDP | ZCDP | GDP:
     """The policy's budget as a notion, under the policy's relation."""
-    numbers = dict(policy.budget)
+    return as_notion(policy.budget, policy.relation)
+
+
+def as_notion(budget: Budget, relation: Relation) -> PureDP | ApproxDP | ZCDP | GDP:
+    """A declared budget as a notion."""
+    numbers = dict(budget)
     if "mu" in numbers:
-        return GDP(**numbers, relation=policy.relation)
+        return GDP(**numbers, relation=relation)
     if "rho" in numbers:
-        return ZCDP(**numbers, relation=policy.relation)
+        return ZCDP(**numbers, relation=relation)
     kind = ApproxDP if "delta" in numbers else PureDP
-    return kind(**numbers, relation=policy.relation)
+    return kind(**numbers, relation=relation)
 
 
 def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:
@@ -78,18 +83,8 @@ def delta_for(policy: Policy, price: Price, *, public_keys: bool) -> Fraction:
     return Fraction(0) if public_keys else opening / _KEYS_PART
 
 
-def check_keys(policy: Policy, price: Price, delta: Fraction) -> None:
+def check_keys(delta: Fraction) -> None:
     """Refuse private keys where no rule could pay for them."""
-    if price.share is not None and price.share.rho is not None:
-        raise PolicyViolation(
-            "a question with private keys must be priced by epsilon, got rho. "
-            "Declare the keys in the policy, or name epsilon and delta."
-        )
-    if policy.relation != "add/remove":
-        raise PolicyViolation(
-            "private keys need the relation add/remove. Declare the keys in the policy: "
-            "public keys cost nothing."
-        )
     if delta == 0:
         raise PolicyViolation(
             "private keys must be paid for with delta > 0, and there is none. "

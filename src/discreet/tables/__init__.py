@@ -14,8 +14,9 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column
 from discreet.tables.opening import Opening, read_opening
+from discreet.tables.place import Commands, LedgerPlace
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
-from discreet.tables.read import from_arguments, from_policy, from_toml
+from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.tables.serving import Serving
 from discreet.tables.types import (
     LARGEST_INTEGER,
@@ -36,7 +37,9 @@ __all__ = [
     "Bound",
     "Budget",
     "Column",
+    "Commands",
     "EachRow",
+    "LedgerPlace",
     "Opening",
     "Policy",
     "PublicTable",
@@ -53,6 +56,7 @@ __all__ = [
     "from_arguments",
     "from_policy",
     "from_toml",
+    "ledger_of_policy",
     "read_budget",
     "read_opening",
     "spell",

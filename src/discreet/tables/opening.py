@@ -24,13 +24,19 @@ class Opening(TypedDict, total=False):
     population: int | None
     version: str
     filter: str | None
-    public: Mapping[str, tuple[Any, str]]
+    per_analyst: Any
+    per_question: Any
+    share_answers: bool
+    public: Mapping[str, Any]
 
 
-def read_opening(source: Any, opening: Opening) -> tuple[Policy, dict[str, object], Path]:
-    """The policy, the tables that lie in memory, and where the ledger lies unless told otherwise.
+def read_opening(
+    source: Any, opening: Opening, ledger: str | Path | Mapping[str, object] | None = None
+) -> tuple[Policy, dict[str, object], str | Path]:
+    """The policy, the tables that lie in memory, and where the ledger lies: as told, or beside the data.
 
-    A source is a path, a frame, or a mapping of table names to them; a public table comes with its key.
+    A source is a path, a frame, or a mapping of table names to them; a public table
+    is a source, its first column being its key, or (source, key).
     """
     said: dict[str, Any] = dict(opening)
     for word in ("unit", "budget"):
@@ -38,21 +44,25 @@ def read_opening(source: Any, opening: Opening) -> tuple[Policy, dict[str, objec
             raise InvalidParameter(f"{word} must be declared to open data, got none.", parameter=word)
     name = said.pop("name", None)
     tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source): source}
-    public = dict(said.pop("public", None) or {})
+    public = {
+        each: where if isinstance(where, tuple) else (where, "")
+        for each, where in (said.pop("public", None) or {}).items()
+    }
     policy = from_arguments(
         id=name or "+".join(tables),
         sources={each: _path(where) for each, where in tables.items()},
         public={each: (key, _path(where)) for each, (where, key) in public.items()},
+        ledger=ledger if isinstance(ledger, Mapping) else None,
         **said,
     )
     every = {**tables, **{each: where for each, (where, _) in public.items()}}
     frames = {each: where for each, where in every.items() if _path(where) is None}
-    first = _path(next(iter(tables.values()), None))
-    return (
-        policy,
-        frames,
-        Path(f"{policy.id}.ledger") if first is None else Path(first).with_suffix(".ledger"),
-    )
+    told = policy.ledger.place if isinstance(ledger, Mapping) else ledger
+    return policy, frames, told or _beside(policy, _path(next(iter(tables.values()), None)))
+
+
+def _beside(policy: Policy, first: str | None) -> Path:
+    return Path(f"{policy.id}.ledger") if first is None else Path(first).with_suffix(".ledger")
 
 
 def _path(source: Any) -> str | None:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables.budget import Budget
 from discreet.tables.column import Column
+from discreet.tables.place import LedgerPlace
 from discreet.tables.serving import Serving
 from discreet.tables.types import Type, spell
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
@@ -58,10 +59,13 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class PublicTable:
-    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read."""
+    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read.
+
+    Without a key it is the first column, known once the data's schema is.
+    """
 
     name: str
-    key: str
+    key: str = ""
     columns: tuple[Column, ...] = ()
     source: str | None = field(default=None, compare=False)
 
@@ -89,7 +93,11 @@ class Policy:
     relation: Relation = "add/remove"
     population: int | None = None
     filter: str | None = None
+    per_analyst: Budget | None = None  # a limit for each analyst, beside the one for all
+    per_question: Budget | None = None
+    share_answers: bool = False  # whether an answer given to one analyst is given to all
     engine: str = field(default="duckdb", compare=False)  # what runs it is no part of what it is
+    ledger: LedgerPlace = field(default=LedgerPlace(), compare=False)
     serving: Serving = field(default_factory=Serving, compare=False)  # nor how a server answers
 
     def __post_init__(self) -> None:
@@ -102,6 +110,10 @@ class Policy:
             )
         if self.filter not in FILTERS:
             raise InvalidParameter(f'filter must be absent or "advanced", got {self.filter!r}.')
+        if not isinstance(self.share_answers, bool):
+            raise InvalidParameter("share_answers must be true or false.", parameter="share_answers")
+        for name in ("per_analyst", "per_question"):
+            _check_part(getattr(self, name), self.budget, name)
         if self.population is not None:
             _check_limit(self.population, "population")
         if not self.tables:
@@ -150,23 +162,23 @@ class Policy:
                 replace(each, columns=_with_columns(each.columns, schema.get(each.name, {})))
                 for each in self.tables
             ),
-            public=tuple(
-                replace(each, columns=_with_columns(each.columns, schema.get(each.name, {})))
-                for each in self.public
-            ),
+            public=tuple(_public_with(each, schema.get(each.name, {})) for each in self.public),
         )
 
     def to_json(self) -> dict[str, object]:
         """Everything that decides what a question means and costs; not where the data lies."""
+        parts = {"per_analyst": self.per_analyst, "per_question": self.per_question}
         return {
             "id": self.id,
             "version": self.version,
             "relation": self.relation,
             "population": self.population,
-            "budget": {name: spell(number) for name, number in self.budget},
+            "budget": _numbers(self.budget),
             "filter": self.filter,
             "tables": {each.name: each.to_json() for each in self.tables},
             "public": {each.name: each.to_json() for each in self.public},
+            **{name: _numbers(part) for name, part in parts.items() if part is not None},
+            **({"share_answers": True} if self.share_answers else {}),
         }
 
     @property
@@ -174,6 +186,11 @@ class Policy:
         """SHA-256 of the canonical JSON: the policy's identity in stored answers."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _public_with(table: PublicTable, schema: Mapping[str, Type]) -> PublicTable:
+    key = table.key or next(iter(schema), "")
+    return replace(table, key=key, columns=_with_columns(table.columns, schema))
 
 
 def _with_columns(columns: tuple[Column, ...], schema: Mapping[str, Type]) -> tuple[Column, ...]:
@@ -189,6 +206,19 @@ def _with_columns(columns: tuple[Column, ...], schema: Mapping[str, Type]) -> tu
         if name.lower() not in declared
     ]
     return (*kept, *found)
+
+
+def _numbers(budget: Budget) -> dict[str, object]:
+    return {name: spell(number) for name, number in budget}
+
+
+def _check_part(part: Budget | None, budget: Budget, name: str) -> None:
+    """A budget beside the data set's is spent by the same charges, so it is of the same measure."""
+    if part is not None and {word for word, _ in part} - {"delta"} != {word for word, _ in budget} - {
+        "delta"
+    }:
+        known = ", ".join(word for word, _ in budget)
+        raise InvalidParameter(f"{name} must be of the budget's own measure ({known}).", parameter=name)
 
 
 def _check_name(name: object, what: str) -> None:

@@ -2,30 +2,55 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.tables.budget import read_budget
+from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column, read_columns
+from discreet.tables.place import LedgerPlace, read_place
 from discreet.tables.policy import Policy, PublicTable, Table
 from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 
-DATASET_WORDS = {"id", "version", "relation", "population", "budget", "filter", "engine"}
+DATASET_WORDS = {
+    *("id", "version", "relation", "population", "engine"),
+    *("budget", "filter", "per_analyst", "per_question", "share_answers"),
+}
 TABLE_WORDS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
 PUBLIC_WORDS = {"source", "key", "columns"}
 COLUMN_WORDS = {"type", "bounds", "keys", "nullable", "missing"}
 
 
 def from_policy(path: str | Path) -> Policy:
-    """The policy a TOML file states; sources are taken relative to that file."""
-    file = Path(path)
+    """The policy a TOML file states; paths are taken relative to that file, its ledger lies beside it."""
+    policy = from_toml(_read_text(path), folder=Path(path).parent)
+    return replace(policy, ledger=_beside(policy.ledger, path))
+
+
+def ledger_of_policy(path: str | Path) -> LedgerPlace:
+    """Where the ledger of a policy file lies; nothing else of the policy is read."""
+    words = _section(_parse(_read_text(path)), "ledger")
+    return _beside(read_place(words, folder=Path(path).parent), path)
+
+
+def _beside(ledger: LedgerPlace, path: str | Path) -> LedgerPlace:
+    return replace(ledger, place=ledger.place or str(Path(path).with_suffix(".ledger")))
+
+
+def _read_text(path: str | Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidParameter(f"policy must be a readable file, got {str(path)!r}.") from error
-    return from_toml(text, folder=file.parent)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"a policy must be valid TOML, got: {error}.") from error
 
 
 def from_toml(text: str, *, folder: Path | None = None) -> Policy:
@@ -43,11 +68,8 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
     >>> policy.tables[0].column("debt").type
     'number'
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"a policy must be valid TOML, got: {error}.") from error
-    _check_words(document, {"dataset", "tables", "public", "server"}, "the policy")
+    document = _parse(text)
+    _check_words(document, {"dataset", "tables", "public", "ledger", "server"}, "the policy")
     dataset = _section(document, "dataset")
     _check_words(dataset, DATASET_WORDS, "[dataset]")
     for word in ("id", "budget"):
@@ -60,6 +82,10 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
         relation=dataset.get("relation", "add/remove"),
         population=dataset.get("population"),
         filter=dataset.get("filter"),
+        per_analyst=_read_part(dataset.get("per_analyst")),
+        per_question=_read_part(dataset.get("per_question")),
+        share_answers=dataset.get("share_answers", False),
+        ledger=read_place(_section(document, "ledger"), folder=folder),
         engine=dataset.get("engine", "duckdb"),
         serving=read_serving(_section(document, "server")),
         tables=tuple(_read_table(name, each, folder) for name, each in _section(document, "tables").items()),
@@ -83,6 +109,10 @@ def from_arguments(
     population: int | None = None,
     version: str = "1",
     filter: str | None = None,  # noqa: A002  # the word of the policy file
+    per_analyst: object = None,
+    per_question: object = None,
+    share_answers: bool = False,
+    ledger: Mapping[str, object] | None = None,
 ) -> Policy:
     """The policy that the arguments of `Curator.open` state.
 
@@ -112,11 +142,19 @@ def from_arguments(
         relation=relation,  # type: ignore[arg-type]  # checked by Policy
         population=population,
         filter=filter,
+        per_analyst=_read_part(per_analyst),
+        per_question=_read_part(per_question),
+        share_answers=share_answers,
+        ledger=read_place(ledger or {}),
         tables=tables,
         public=tuple(
             PublicTable(name=name, key=key, source=source) for name, (key, source) in (public or {}).items()
         ),
     )
+
+
+def _read_part(budget: object) -> Budget | None:
+    return None if budget is None else read_budget(budget)
 
 
 def _read_unit_of(name: str, unit: object, *, several: bool) -> Unit:
@@ -159,7 +197,7 @@ def _read_public(name: str, words: object, folder: Path | None) -> PublicTable:
     where = f"[public.{name}]"
     words = _mapping(words, where)
     _check_words(words, PUBLIC_WORDS, where)
-    if not isinstance(words.get("key"), str):
+    if not isinstance(words.get("key"), str) or not words["key"]:
         raise InvalidParameter(f'{where} must name the key that its rows differ in. Write key = "...".')
     return PublicTable(
         name=name,

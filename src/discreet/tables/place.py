@@ -1,0 +1,74 @@
+"""Where the ledger of a data set lies, who remembers its head, and what seals it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from discreet.errors import InvalidParameter
+
+Command: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """An anchor by two commands: one is given each head, the other prints the last."""
+
+    publish: Command
+    latest: Command
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerPlace:
+    """A file or an address, an anchor elsewhere, and the file that holds the key; never the key itself."""
+
+    place: str | None = field(default=None, repr=False)  # an address may name users and hosts
+    anchor: str | Commands | None = None
+    key_file: str | None = None
+
+
+def read_place(words: object, *, folder: Path | None = None) -> LedgerPlace:
+    """What the section [ledger] of a policy says; paths are taken relative to the policy's folder.
+
+    >>> read_place({"anchor": "/mnt/elsewhere/bank.head"}).anchor
+    '/mnt/elsewhere/bank.head'
+    """
+    if not isinstance(words, Mapping) or set(words) - {"place", "anchor", "key_file"}:
+        raise InvalidParameter("[ledger] must have only the settings place, anchor and key_file.")
+    anchor = words.get("anchor")
+    if isinstance(anchor, Mapping):
+        if set(anchor) != {"publish", "latest"}:
+            raise InvalidParameter("anchor of [ledger] must be a path, or have publish and latest.")
+        read: Any = Commands(*(_command(anchor[name], name) for name in ("publish", "latest")))
+    else:
+        read = _path(anchor, "anchor", folder)
+    return LedgerPlace(
+        place=_without_password(_path(words.get("place"), "place", folder)),
+        anchor=read,
+        key_file=_path(words.get("key_file"), "key_file", folder),
+    )
+
+
+def _path(value: object, name: str, folder: Path | None) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str | Path) or not str(value):
+        raise InvalidParameter(f"{name} of [ledger] must be a path or an address.", parameter=name)
+    return str(value) if folder is None or "://" in str(value) else str(folder / value)
+
+
+def _command(words: object, name: str) -> Command:
+    if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
+        raise InvalidParameter(f"{name} of the anchor must be a list of words.", parameter="anchor")
+    return tuple(words)
+
+
+def _without_password(place: str | None) -> str | None:
+    """A policy is public: an address in it carries no secret."""
+    if place is not None and "://" in place and (urlsplit(place).password or "password=" in place):
+        raise InvalidParameter(
+            "place of [ledger] must not hold a password. Put it into libpq's password file or environment.",
+            parameter="place",
+        )
+    return place
