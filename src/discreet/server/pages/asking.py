@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from discreet import pictures
 from discreet.answers import Answer, show_value
-from discreet.errors import DiscreetError, InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
 from discreet.planning import Plan, price_of
 from discreet.server.approvals import Approval
 from discreet.server.asks import Ask, read_ask
@@ -71,8 +71,12 @@ def answers(door: PageDoor) -> APIRouter:
 
     @router.post("/datasets/{name}/explain")
     async def explain(request: Request, name: str) -> Response:
-        visitor, dataset, asked = await _read(door, request, name)
-        (plan,) = plans = await dataset.explain(asked)
+        try:
+            visitor, dataset, asked = await _read(door, request, name)
+            (plan,) = plans = await dataset.explain(asked)
+        except (UnsupportedQuery, InvalidParameter) as error:
+            # A question that is half written is no failure of the request that asks about it.
+            return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
         free = await dataset.is_free(visitor.person, plans)
         price = price_parts(plan)
         return as_json(

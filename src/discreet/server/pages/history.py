@@ -1,12 +1,13 @@
 """History: every release with its price, the running total against the limit, and the chain verified."""
 
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from discreet import pictures
-from discreet.ledger import Verification
+from discreet.ledger import Record, Verification
 from discreet.server.dataset import Dataset
 from discreet.server.failures import as_json
 from discreet.server.pages.datasets import standing_of
@@ -49,12 +50,18 @@ async def _show(dataset: Dataset, visitor: Visitor, *, verified: Verification | 
     return page(
         "history.html",
         dataset=dataset,
-        records=list(reversed(records))[:SHOWN],
+        records=newest_first(records)[:SHOWN],
         count=len(records),
         standing=await standing_of(dataset, visitor),
         verified=verified,
         **visitor.frame,
     )
+
+
+def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records for a table: what does not apply to one is None."""
+    blank = dict.fromkeys(field.name for field in fields(Record))
+    return [{**blank, **record} for record in reversed(records)]
 
 
 def spending(records: list[dict[str, Any]], standing: Standing) -> Any:

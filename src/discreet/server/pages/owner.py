@@ -12,6 +12,7 @@ from discreet.server.house import House
 from discreet.server.journal import note
 from discreet.server.pages.datasets import describe
 from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.history import newest_first
 from discreet.server.pages.rendering import page
 from discreet.server.pages.standing import NUMBERS, Standing, numbers_of
 from discreet.server.people import DAYS
@@ -118,7 +119,7 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
         "accounts": [_account(each) for each in facts.get("accounts", ())],
         "policy": dataset.describe(),
         "tables": describe(dataset.policy),
-        "latest": list(reversed(charges))[:LATEST],
+        "latest": newest_first(charges)[:LATEST],
         "waiting": [each for each in approvals if each.state == "waiting"],
     }
 

@@ -64,7 +64,7 @@
 
   function fail(error) {
     byId("sql-error").textContent = (error.message || "The server cannot be reached.").split("\n")[0];
-    editor.mark(error.fields?.place ?? null);
+    editor.mark(error.place ?? null);
     send.disabled = true;
     facts([]);
     byId("forecast").hidden = byId("plan").hidden = byId("free").hidden = true;
@@ -88,7 +88,10 @@
     byId("state").textContent = over ? "This costs more than is left. Ask for less, or ask the owner for more." : "";
     const holder = byId("forecast");
     holder.hidden = !found.figure;
-    if (found.figure) Figures.drawBoth(holder, found.figure);
+    if (found.figure) {
+      holder.querySelector(".plot").style.height = `${70 + 88 * found.figure.light.data.length}px`;
+      Figures.drawBoth(holder, found.figure);
+    }
     const plan = byId("plan");
     plan.hidden = false;
     plan.querySelector("ol").replaceChildren(...found.sentences.slice(1).map((sentence) => {
@@ -107,7 +110,7 @@
     }
     try {
       const found = await post("explain", text);
-      if (mine === latest) show(found);
+      if (mine === latest) (found.refused ? fail : show)(found.refused ?? found);
     } catch (error) {
       if (mine === latest) fail(error);
     }

@@ -13,13 +13,14 @@ const Figures = (() => {
 
   function fit(layout, width) {
     const narrow = width < 520;
+    const bottom = layout.showlegend === false ? 52 : 84;
     return {
       ...layout,
       autosize: true,
       dragmode: false, // a finger scrolls the page, and does not zoom the plot
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: narrow ? 52 : 64, r: narrow ? 12 : 20, t: 14, b: narrow ? 96 : 84 },
+      margin: { l: narrow ? 52 : 64, r: narrow ? 12 : 20, t: 14, b: narrow ? bottom + 10 : bottom },
       font: { ...layout.font, size: narrow ? 11 : 13, family: getComputedStyle(document.body).fontFamily },
       hoverlabel: { ...layout.hoverlabel, font: { family: getComputedStyle(document.body).fontFamily } },
     };
