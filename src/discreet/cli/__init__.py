@@ -21,3 +21,27 @@ COMMANDS: dict[str, str] = {
     "history": "discreet.cli.history:history",
     "ledger": "discreet.cli.ledger:app",
     "serve": "discreet.cli.serve:app",
+    "lab": "discreet.cli.lab:lab",
+}
+
+
+def build_app(*, listing: bool = False) -> App:
+    """The command-line application; only a listing loads every command, to say what each is for."""
+    app = App(
+        name="discreet",
+        help="Differential privacy that is exact, secure and fast.",
+        version_flags=["--version"],
+    )
+    for name, function in COMMANDS.items():
+        app.command(pkgutil.resolve_name(function) if listing else function, name=name)
+    return app
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command; an error of ours becomes a sentence (or JSON) and the exit code of its kind."""
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        build_app(listing=words in ([], ["--help"], ["-h"]))(words)
+    except DiscreetError as error:
+        report_error(error, as_json="--json" in words)
+        sys.exit(error.exit_code)

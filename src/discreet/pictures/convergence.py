@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import RandomizedResponse
-from discreet.numerics import Real, exact_fraction, exact_whole
+from discreet.numerics import Real, exact_probability, exact_whole
 from discreet.pictures.picture import Picture
 from discreet.pictures.theme import Json, axis
 from discreet.pictures.traces import line
@@ -25,7 +25,7 @@ def convergence(response: RandomizedResponse, *, share: Real, people: int, plays
     if response.values != (0, 1) or truth == 1 / 2:
         raise InvalidParameter("response must be that of one bit, and tell something.", parameter="response")
     number = exact_whole(people, name="people", least=10)
-    yes = float(exact_fraction(share, name="share"))
+    yes = float(exact_probability(share, name="share"))
     bits = (np.arange(1, number + 1) * yes).astype(int) - (np.arange(number) * yes).astype(int)
     sizes = np.unique(np.round(np.geomspace(10, number, SHOWN)).astype(int))
     said = response.expected(share)

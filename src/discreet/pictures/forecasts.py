@@ -19,7 +19,7 @@ def forecast(plan: Plan) -> Picture:
     rows = [_row(place, len(errors), name, error) for place, (name, error) in enumerate(errors)]
     return Picture(
         title="Expected error",
-        subtitle=f"with {float(plan.confidence):.0%} confidence, each value lies this close to the bounded truth",
+        subtitle=f"at {float(plan.confidence):.0%} confidence, how close each value is to the bounded truth",
         traces=[trace for trace, _ in rows],
         axes={
             **{name: value for _, axes in rows for name, value in axes.items()},

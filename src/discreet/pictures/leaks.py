@@ -27,7 +27,7 @@ def leaks(*, delta: Real, people: int) -> Picture:
     shown = scientific(float(failure))
     return Picture(
         title="A small δ is small only beside 1/n",
-        subtitle=f"with δ = {shown} and {number:,} people, somebody's row is out with probability {chance:.3g}",
+        subtitle=f"δ = {shown}, {number:,} people: somebody's row is out with probability {chance:.3g}",
         traces=[
             line(
                 SIZES,

@@ -14,7 +14,7 @@ from discreet.pictures.traces import line, stems
 def loss_variable(mechanism: object, *, epsilon: Real | None = None) -> Picture:
     """The law of L = ln(Pr[M(D) = t] / Pr[M(D′) = t]), t ~ M(D), for one release: a mechanism or its loss.
 
-    E[L] is the Kullback–Leibler divergence of M(D) from M(D′). With an epsilon, what lies beyond it is marked:
+    E[L] is the Kullback–Leibler divergence of M(D) from M(D′). With an epsilon, what lies beyond is marked:
     of each loss l > ε the part 1 − e^(ε−l), which adds up to δ(ε).
     """
     loss = loss_of(mechanism)
@@ -45,8 +45,8 @@ def _with_tail(loss: PrivacyLoss, law: LossLaw, epsilon: float) -> Picture:
             "showlegend": True,
             "shapes": [{**line_at, "line": {"color": "@ink", "width": 1.5, "dash": "dash"}}],
             "annotations": [
-                {"text": f"ε = {epsilon:g}", "x": epsilon, "yref": "paper", "y": 1, "xanchor": "left", "xshift": 6,
-                 "yanchor": "top", "showarrow": False},
+                {"text": f"ε = {epsilon:g}", "x": epsilon, "xanchor": "left", "xshift": 6,
+                 "yref": "paper", "y": 1, "yanchor": "top", "showarrow": False},
             ],
         },
     )  # fmt: skip

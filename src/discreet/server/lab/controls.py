@@ -10,7 +10,7 @@ from typing import TypeAlias
 from discreet.errors import InvalidParameter
 
 Setting: TypeAlias = Fraction | int | str
-_NUMBER = re.compile(r"\d{1,10}(\.\d{1,12})?(e-?\d{1,2})?")
+_NUMBER = re.compile(r"[0-9]{1,10}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Ask: the price and the expected error while a question is written; the answer when it is asked.
 
-Everything goes through the data set's own `explain` and `ask`, as in REST: one path, one deadline, one charge.
+All of it goes through the data set's own `explain` and `ask`, as in REST: one path, one deadline, one charge.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from discreet import pictures
 from discreet.answers import Answer, show_value
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
+from discreet.numerics import Interval, short_up
 from discreet.planning import Plan, price_of
 from discreet.server.approvals import Approval
 from discreet.server.asks import Ask, read_ask
@@ -23,15 +24,14 @@ from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
 from discreet.server.pages.figures import in_both_themes
 from discreet.server.pages.rendering import page
 from discreet.server.pages.standing import NUMBERS
-from discreet.numerics import Interval, short_up
-from discreet.tables import Policy, spell
+from discreet.tables import Policy, PublicTable, Table, spell
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
 WORDS = (
-    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "AS", "AND", "OR", "NOT", "IN", "BETWEEN",
-    "LIKE", "IS NULL", "DISTINCT", "DESC", "JOIN", "LEFT JOIN", "ON", "CASE", "WHEN", "THEN", "ELSE", "END", "CAST",
-    "COALESCE", "ABS", "ROUND", "FLOOR", "CEIL", "LOWER", "UPPER", "LENGTH", "SUBSTR", "EXTRACT", "DATE_TRUNC",
-    "WIDTH_BUCKET", "FILTER",
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "AS", "AND", "OR", "NOT", "IN",
+    "BETWEEN", "LIKE", "IS NULL", "DISTINCT", "DESC", "JOIN", "LEFT JOIN", "ON", "CASE", "WHEN", "THEN",
+    "ELSE", "END", "CAST", "COALESCE", "ABS", "ROUND", "FLOOR", "CEIL", "LOWER", "UPPER", "LENGTH", "SUBSTR",
+    "EXTRACT", "DATE_TRUNC", "WIDTH_BUCKET", "FILTER",
 )  # fmt: skip
 MOST_KEYS = 200  # of a column, that completion knows
 MOST_ROWS = 2000  # of an answer, that a page shows
@@ -133,7 +133,8 @@ def price_parts(plan: Plan) -> dict[str, Fraction]:
 def completions(policy: Policy) -> list[dict[str, str]]:
     """Words that may come next: keys are public labels that the owner declared."""
     found: dict[str, str] = {}
-    for table in (*policy.tables, *policy.public):
+    every: tuple[Table | PublicTable, ...] = (*policy.tables, *policy.public)
+    for table in every:
         found.setdefault(sql_name(table.name), "table")
         for column in table.columns:
             found.setdefault(sql_name(column.name), column.type)

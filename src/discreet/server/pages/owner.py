@@ -1,4 +1,4 @@
-"""Owner: people and their tokens, budgets, the policy as enforced, questions that wait, releases to review."""
+"""Owner: people and their tokens, budgets, the policy as enforced, what waits, releases to review."""
 
 from collections.abc import Mapping
 from decimal import Decimal

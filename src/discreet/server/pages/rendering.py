@@ -54,7 +54,7 @@ def address(name: str) -> str:
 
 @cache
 def plotly_styles() -> tuple[str, ...]:
-    """The ids of style elements that Plotly adds for its maps unless they are there: we draw no maps with it."""
+    """The ids of style elements that Plotly adds for its maps unless they are there; it draws none here."""
     return tuple(re.findall(r'getElementById\("([0-9a-f]{64})"\)', drawing_script()))
 
 
