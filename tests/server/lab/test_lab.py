@@ -106,7 +106,7 @@ def test_what_does_not_exist_is_not_found(lab):
         "/theory/none",
         "/theory/..%2fguide",
     ):
-        assert lab.get(path).status_code == 404
+        assert lab.get(f"/{path}").status_code == 404
 
 
 def test_a_figure_is_quick_when_new_and_at_once_when_known(lab):
