@@ -15,9 +15,9 @@ class Limits:
     body_bytes: int = 64 * 1024
     question_characters: int = 20_000
     questions_in_a_list: int = 32
-    token_per_s: float = 100
-    address_per_s: float = 200
-    at_once: int = 64  # questions that were charged and are not yet due
+    token_per_s: float = 200
+    address_per_s: float = 400
+    at_once: int = 32  # questions that were charged and are not yet due
     watches: int = 16  # open watches of one person
     watch_idle_s: float = 3600
     planners: int = 2
