@@ -1,5 +1,7 @@
 """The API as it describes itself, tried with generated requests: no 5xx, and nothing it did not describe."""
 
+from dataclasses import replace
+
 import hypothesis
 import pytest
 import schemathesis
@@ -31,14 +33,23 @@ EXAMPLES = 25
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
     policy = write_policy(tmp_path_factory.mktemp("town"), epsilon=1, deadline_s=0.5)
-    with running(policy, limits=UNHURRIED) as served:
+    limits = replace(
+        UNHURRIED, body_bytes=10**7
+    )  # generated texts are long: they are refused by their content
+    with running(policy, limits=limits) as served:
         served.house.open_all()
         yield served
 
 
 @pytest.fixture(scope="module")
 def schema(town):
-    return schemathesis.openapi.from_url(f"{town.url}/openapi.json")
+    described = town.send("GET", "/openapi.json", who=None).json
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            operation.pop("security", None)  # every request here carries a token: a missing one is no fault
+    loaded = schemathesis.openapi.from_dict(described)
+    loaded.config.update(base_url=town.url)
+    return loaded
 
 
 OPERATIONS = [
