@@ -203,6 +203,11 @@ class Curator:
         except (InvalidParameter, EngineFailure):
             return self._holdings.declared
 
+    def open_all(self) -> None:
+        """Open engine and ledger now: what is wrong with them is said before the first question."""
+        self._holdings.engine()
+        self._holdings.ledger()
+
     def close(self) -> None:
         """Give back files and connections."""
         self._holdings.close()
