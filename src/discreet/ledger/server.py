@@ -89,6 +89,8 @@ def _configure(connection: "psycopg.Connection[Any]", schema: str, patience: flo
     for name, value in {
         # Pinned: a reloaded configuration must not loosen what was just checked.
         "synchronous_commit": connection.execute("SHOW synchronous_commit").fetchone()[0],  # type: ignore[index]
+        "default_transaction_isolation": "read committed",
+        "default_transaction_read_only": "off",
         "search_path": f'pg_catalog, "{schema}", pg_temp',
         "lock_timeout": milliseconds,
         # Whoever stops in the middle of a charge must not stop all others.
@@ -160,7 +162,7 @@ class ServerLine:
         waiting = select.poll()
         try:
             waiting.register(self.connection.fileno(), select.POLLIN)
-            if waiting.poll(0):
+            while waiting.poll(0):  # a farewell first, and then the end
                 self.connection.pgconn.consume_input()
         except (driver().OperationalError, OSError):
             return True
