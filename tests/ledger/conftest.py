@@ -1,6 +1,5 @@
 import contextlib
 import itertools
-import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from discreet.ledger.declaration import Declaration
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.memory import MemoryStore
 from discreet.losses import PureDP
+from ledger.places import NUMBERS, fresh_address
 
 DECLARED = {
     "filter": None,
@@ -64,12 +64,6 @@ PLACES = {
     "postgres": lambda request: fresh_address(request.getfixturevalue("postgres_server")),
 }
 WORLDS = {"memory": lambda request: MemoryWorld(), **PLACES}
-_NUMBERS = itertools.count()
-
-
-def fresh_address(server):
-    """A schema of its own, in the one database that the ledger tests share."""
-    return f"{server.url()}?schema=ledger_{os.getpid()}_{next(_NUMBERS)}"
 
 
 @pytest.fixture(params=WORLDS)
@@ -94,7 +88,7 @@ def fresh_place(request):
         server = request.getfixturevalue("postgres_server")
         return lambda: fresh_address(server)
     folder = request.getfixturevalue("tmp_path")
-    return lambda: folder / f"{next(_NUMBERS)}.ledger"
+    return lambda: folder / f"{next(NUMBERS)}.ledger"
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger.conftest import fresh_address
+from ledger.places import fresh_address
 
 KILLING = Path(__file__).parent / "crash" / "killing.py"
 

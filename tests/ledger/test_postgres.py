@@ -17,8 +17,8 @@ from discreet.ledger import Ledger, LedgerFile, Request
 from discreet.ledger.postgres import PostgresStore
 from discreet.ledger.server import UNREACHABLE
 from discreet.losses import PureDP
-from ledger.conftest import fresh_address
 from ledger.crash.killing import Worker, check
+from ledger.places import fresh_address
 from ledger.proxy import wire_to
 from servers.postgres import PASSWORD, PostgresServer
 

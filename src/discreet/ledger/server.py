@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.tables import Rows, Tables
@@ -41,14 +41,14 @@ class Address:
     """Where a ledger lies: a libpq address, and the schema of its tables. Its text is never shown."""
 
     def __init__(self, text: str) -> None:
-        parts = urlsplit(text)
-        words = dict(parse_qsl(parts.query))
+        place, _, query = text.partition("?")
+        words = dict(parse_qsl(query))
         self.schema = words.pop("schema", SCHEMA)
         if not re.fullmatch("[a-z_][a-z0-9_]{0,62}", self.schema) or self.schema.startswith("pg_"):
             raise InvalidParameter(
                 "schema of the ledger's address must be a plain lower-case name.", parameter="ledger"
             )
-        self.text = urlunsplit(parts._replace(query=urlencode(words)))
+        self.text = f"{place}?{urlencode(words)}"
 
     def __repr__(self) -> str:
         return f"Address(schema={self.schema!r})"
