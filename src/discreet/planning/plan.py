@@ -78,7 +78,7 @@ class Plan:
     @property
     def counts(self) -> tuple[str, ...]:
         """The columns that are a COUNT and nothing else."""
-        kinds = ("count_rows", "count", "count_units")
+        kinds = ("count_rows", "count", "count_units", "count_distinct")
         measures = self.question.measures
         return tuple(name for name, slot in self._aggregates() if measures[slot].aggregate.function in kinds)
 

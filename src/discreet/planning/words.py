@@ -1,7 +1,7 @@
 """What is drawn for a grouping set, in words: every noised number and every choice says what it is of."""
 
 from discreet.mechanisms import Exponential
-from discreet.planning.exact import ExactMeasure, RowCount, Tally, UnitCount
+from discreet.planning.exact import RowCount, Tally, UnitCount
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
 from discreet.queries import Expression, to_text
 
@@ -11,7 +11,7 @@ def drawn(each: SetPlan) -> list[str]:
     plans = each.exact.plans
     lines = keys_of(each)
     for step in each.noises:
-        lines.append(f"Noise on {_noised(step, plans[0].measures[step.position])}: {step.noise.describe()}.")
+        lines.append(f"Noise on {_noised(step, each)}: {step.noise.describe()}.")
     for choice in each.choices:
         tally = plans[choice.plan].tally
         assert tally is not None
@@ -29,7 +29,12 @@ def keys_of(each: SetPlan) -> list[str]:
     return [f"Keys: {len(labels)} public labels, all shown; rows with any other label are dropped."]
 
 
-def _noised(step: NoiseStep, measure: ExactMeasure) -> str:
+def _noised(step: NoiseStep, each: SetPlan) -> str:
+    if step.tally is not None:
+        tally = each.exact.plans[step.tally].tally
+        assert tally is not None
+        return f"how many values {to_text(tally.argument)} has{_where(tally.condition)}"
+    measure = each.exact.plans[0].measures[step.position]
     where = _where(measure.condition)
     if isinstance(measure, UnitCount):
         return f"the number of units{where}"
