@@ -50,7 +50,7 @@ def median(path, epsilon, candidates, max_rows=3):
 
     def work():
         query = _query(frame, epsilon, None, 1, max_rows)
-        return query.select(_filled(100.0).dp.median(candidates)).release().collect().item()
+        return query.select(_filled(candidates[0]).dp.median(candidates)).release().collect().item()
 
     return work
 

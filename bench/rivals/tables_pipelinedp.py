@@ -71,6 +71,18 @@ def median(path, epsilon, high, max_rows=1):
     return _single(path, epsilon, METRICS.PERCENTILE(50), "percentile_50", high=high, max_rows=max_rows)
 
 
+def mode(path, epsilon, keys):
+    """It has no mode: the largest of noisy counts, by its position among the keys."""
+    frame = pd.read_parquet(path)
+    rows = list(zip(frame.person.tolist(), frame.grp.tolist(), [0] * len(frame), strict=True))
+
+    def work():
+        found = _ask(rows, keys, epsilon, [METRICS.COUNT], high=1, max_groups=1, max_rows=1)
+        return max(range(len(keys)), key=lambda place: found[keys[place]].count)
+
+    return work
+
+
 def repeated(work, times, **parameters):
     """The answers of one of the works above, so many times over."""
     ask = globals()[work](**parameters)
