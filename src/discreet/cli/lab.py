@@ -42,6 +42,7 @@ def lab(
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
+            listening.listen()  # whoever reads the address may connect to it at once
         except (OSError, OverflowError):
             raise InvalidParameter(f"port must be one that is free, got {port}.", parameter="port") from None
         address = f"http://{HOST}:{listening.getsockname()[1]}/lab"
