@@ -114,7 +114,7 @@ def test_bad_prices_are_refused_and_nothing_is_charged(tmp_path, price):
 def test_a_failing_engine_keeps_the_charge_and_gives_a_constant_error(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
         engine = curator._holdings.engine()
-        monkeypatch.setattr(engine, "_execute", lambda sql: 1 / 0)
+        monkeypatch.setattr(engine, "_rows", lambda statement: 1 / 0)
         with pytest.raises(dp.EngineFailure) as failure:
             curator.ask(SQL, epsilon=0.5)
         assert "division" not in str(failure.value)
@@ -205,6 +205,30 @@ def test_concentrated_and_gaussian_budgets_are_spent(tmp_path, budget, price):
         assert 0 < getattr(curator.remaining, name) < budget[name]
 
 
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+@pytest.mark.parametrize(
+    ("budget", "price"),
+    [
+        ({"epsilon": 5, "delta": 0.016}, {"epsilon": 5}),
+        ({"rho": 2, "delta": 0.016}, {"rho": 2}),
+        ({"rho": 4, "delta": 0.016}, {"epsilon": 2}),
+    ],
+    ids=repr,
+)
+def test_private_keys_are_paid_for_under_every_budget_with_delta(tmp_path, relation, budget, price):
+    with opened(tmp_path, keys={}, budget=budget, relation=relation) as curator:
+        answer = curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", **price)
+        assert {row["city"] for row in answer.rows} == {"Ottawa", "Toronto"}
+        assert curator.remaining.delta == pytest.approx(0.015)
+        main = next(iter(budget))
+        assert getattr(curator.remaining, main) < budget[main]
+
+
+def test_private_keys_without_delta_are_refused(tmp_path):
+    with opened(tmp_path, keys={}, budget={"rho": 1}) as curator, pytest.raises(dp.PolicyViolation):
+        curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", rho=0.5)
+
+
 def test_a_watch_answers_until_its_count_is_used_up(tmp_path):
     with opened(tmp_path, frame(people=2000)) as curator:
         watch = curator.watch(threshold=1000, epsilon=1, count=1)
@@ -262,3 +286,30 @@ def test_having_order_and_limit_are_free_and_on_noisy_values(tmp_path):
         assert curator.ask(text, epsilon=1).rows == ()
         kept = curator.ask(text.replace("n > 5000", "n > 10"), epsilon=1).rows
         assert len(kept) == 1
+
+
+def test_missing_bounds_are_underlined_in_the_question(tmp_path):
+    with opened(tmp_path, bounds={}) as curator, pytest.raises(dp.UnsupportedQuery) as refused:
+        curator.explain("SELECT COUNT(*) AS n,\n SUM(debt) AS total FROM people", epsilon=1)
+    assert refused.value.message.splitlines()[1:] == ["   SUM(debt) AS total FROM people", "   ^^^^^^^^"]
+
+
+def test_a_public_table_joins_on_its_first_column_unless_told(tmp_path):
+    (tmp_path / "cities.csv").write_text("city,province\nOttawa,ON\nToronto,ON\n", encoding="utf-8")
+    sql = "SELECT COUNT(*) AS n FROM people JOIN cities ON people.city = cities.city WHERE province = 'ON'"
+    for public in (tmp_path / "cities.csv", (tmp_path / "cities.csv", "city")):
+        with opened(tmp_path, public={"cities": public}) as curator:
+            assert curator.explain(sql, epsilon=1).price == dp.PureDP(1)
+    with (
+        opened(tmp_path, public={"cities": (tmp_path / "cities.csv", "province")}) as curator,
+        pytest.raises(dp.PolicyViolation, match="differ in every row"),
+    ):
+        curator.ask(sql, epsilon=1)
+
+
+def test_a_choice_says_how_far_it_may_be_from_the_best(tmp_path):
+    with opened(tmp_path) as curator:
+        median = str(curator.explain("SELECT MEDIAN(debt) AS m FROM people", epsilon=1))
+        assert "Expected error of m: a rank at most 17.0581 from the asked one" in median
+        mode = str(curator.explain("SELECT MODE(city) AS top FROM people", epsilon=1))
+        assert "Expected error of top: a label with at most 3.68888 rows fewer" in mode  # ln 2 + ln 20

@@ -12,6 +12,7 @@ from discreet.accounting.bounds import (
     epsilon_at_most,
     mu_squared_at_most,
     renyi_at_most,
+    rho_and_delta_at_most,
     rho_at_most,
 )
 from discreet.losses import (
@@ -97,3 +98,26 @@ def test_what_has_no_bound_has_none():
 def test_a_promise_covers_what_keeps_it_and_no_more(promise, loss):
     assert covers(promise, loss)
     assert not covers(promise, 2 * loss)
+
+
+def test_rho_outside_a_failure_is_that_of_the_rest_and_failures_add():
+    mixed = (
+        2 * approximate(epsilon=0.5, delta=1e-6)
+        + zcdp(rho=0.1, delta=1e-7)
+        + gaussian(sigma=10, sensitivity=1)
+    )
+    rho, delta = rho_and_delta_at_most(mixed)
+    assert delta == 2 * Fraction(1, 10**6) + Fraction(1, 10**7)
+    assert Fraction(rho) >= rho_at_most(2 * pure(epsilon=0.5)) + Fraction(1, 10) + Fraction(1, 200)
+    assert float(rho) == pytest.approx(float(rho_at_most(2 * pure(epsilon=0.5))) + 0.105)
+    assert rho_at_most(mixed) is None
+    assert covers(ZCDP(rho, delta), mixed)
+    assert not covers(ZCDP(rho, 2e-6), mixed)  # the planted fault: a failure left out
+    assert not covers(ZCDP(rho * Fraction(99, 100), delta), mixed)
+
+
+def test_what_rho_promises_outside_a_failure_covers_the_exact_curve():
+    loss = 5 * approximate(epsilon=0.3, delta=1e-5)
+    promise = ZCDP(*rho_and_delta_at_most(loss)).loss
+    for epsilon in (0.5, 1, 1.5):
+        assert loss.delta_interval(epsilon=epsilon).lower <= promise.delta(epsilon=epsilon)

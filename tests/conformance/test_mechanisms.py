@@ -126,6 +126,5 @@ def test_numbers_are_given_by_name_only(kind):
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 def test_an_unknown_relation_is_refused(kind):
-    if kind.__name__ != "KeySelection":  # which is for add/remove alone
-        with pytest.raises(InvalidParameter):
-            kind(**PARAMETERS[kind.__name__], relation="neighbour")
+    with pytest.raises(InvalidParameter):
+        kind(**PARAMETERS[kind.__name__], relation="neighbour")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
+from discreet.losses import approximate
 from oracles import mechanism_laws as oracle
 
 PRICES = st.tuples(
@@ -45,6 +46,16 @@ def test_a_person_with_several_keys_splits_the_price():
     assert three.probability(2) == dp.KeySelection(epsilon=1, delta=1e-6).probability(2)
     assert three.loss.epsilon(delta=3e-6) <= 3
     assert one.always < three.always
+
+
+def test_a_replaced_person_leaves_some_keys_and_enters_as_many():
+    replaced = dp.KeySelection(epsilon=2, delta=2e-6, relation="replace")
+    assert replaced.probability(1) == pytest.approx(1e-6)
+    assert replaced.probability(2) == dp.KeySelection(epsilon=1, delta=1e-6).probability(2)
+    assert replaced.loss.relation == "replace"
+    assert replaced.loss.epsilon(delta=2e-6) <= 2
+    worst = approximate(epsilon=2, delta=2e-6)  # the planted fault: one key's price for both
+    assert worst.epsilon(delta=2e-6) < (2 * worst).epsilon(delta=2e-6)
 
 
 def test_singletons_appear_no_more_often_than_delta():

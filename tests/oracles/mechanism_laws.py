@@ -151,7 +151,17 @@ def quantile(m, values):
 
 
 def key_selection(m, persons):
-    grow, delta, keep = mp.exp(real(m.epsilon)), real(m.delta), mpf(0)
+    """One key of so many persons; or several keys, each with a coin of its own."""
+    if isinstance(persons, tuple):
+        coins = [_one_key(m, count) for count in persons]
+        return {kept: mp.fprod(coin[each] for coin, each in zip(coins, kept, strict=True))
+                for kept in product((True, False), repeat=len(persons))}  # fmt: skip
+    return _one_key(m, persons)
+
+
+def _one_key(m, persons):
+    moved = m.max_groups if m.relation == "add/remove" else 2 * m.max_groups
+    grow, delta, keep = mp.exp(real(m.epsilon) / moved), real(m.delta) / moved, mpf(0)
     for _ in range(persons - m.threshold + 1):
         keep = min(grow * keep + delta, 1 - (1 - keep - delta) / grow, mpf(1))
     return {True: keep, False: 1 - keep}

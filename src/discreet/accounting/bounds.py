@@ -10,7 +10,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from discreet.losses import GDP, ZCDP, ApproxDP, Family, PrivacyLoss, PureDP, RenyiDP
+from discreet.losses import GDP, ZCDP, ApproxDP, Family, PrivacyLoss, PureDP, Relation, RenyiDP, pure, zcdp
+from discreet.losses.family import DIRECTIONS
+from discreet.losses.term import Term
+from discreet.losses.zcdp import Zcdp
 from discreet.numerics import ball, round_up, working_precision
 
 Notion: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
@@ -37,6 +40,34 @@ def rho_at_most(loss: PrivacyLoss) -> Fraction | None:
     """An upper bound on the rho of a loss; None where there is none."""
     exactly = _sum(loss, lambda family: family.rational_rho())
     return _finite(loss.rho) if exactly is None else exactly
+
+
+def rho_and_delta_at_most(loss: PrivacyLoss) -> tuple[Fraction, Fraction] | None:
+    """The rho of a loss outside an event, and that event's probability; None where there is no rho.
+
+    A term that reveals all with probability δ and else loses at most ε is post-processing of a coin of
+    probability δ and an ε-DP mechanism (Kairouz, Oh and Viswanath 2015); such events add up (Bun and Steinke
+    2016, Lemma 8.2).
+    """
+    failure = _failure_exactly(loss)
+    parts = [_outside_failure(term, loss.relation) for term in loss.terms]
+    known = [part for part in parts if part is not None]
+    if failure is None or len(known) < len(parts):
+        return None
+    rho = rho_at_most(sum(known, PrivacyLoss((), loss.relation)))
+    return None if rho is None else (rho, failure)
+
+
+def _outside_failure(term: Term, relation: Relation) -> PrivacyLoss | None:
+    """A term's loss outside the event that it reveals all; None where it is not known."""
+    family = term.family
+    if all(family.rational_failure(direction) == 0 for direction in DIRECTIONS):
+        return PrivacyLoss((term,), relation)
+    if isinstance(family, Zcdp):
+        return term.count * zcdp(rho=family.rho, relation=relation)
+    tops = [family.rational_largest(direction) for direction in DIRECTIONS]
+    known = [top for top in tops if top is not None]
+    return None if len(known) < len(tops) else term.count * pure(epsilon=max(known), relation=relation)
 
 
 def renyi_at_most(loss: PrivacyLoss, order: Fraction) -> Fraction | None:
@@ -78,7 +109,8 @@ def covers(promise: Notion, loss: PrivacyLoss) -> bool:
                 and _is_at_most(_failure_exactly(loss), promise.delta)
             ) or Fraction(loss.delta(epsilon=promise.epsilon)) <= promise.delta
         case ZCDP():
-            return _is_at_most(rho_at_most(loss), promise.rho)
+            bound = rho_and_delta_at_most(loss)
+            return bound is not None and bound[0] <= promise.rho and bound[1] <= promise.delta
         case GDP():
             return _is_at_most(mu_squared_at_most(loss), promise.mu**2)
         case RenyiDP():

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.accounting.bounds import Notion, mu_squared_at_most, renyi_at_most, rho_at_most
+from discreet.accounting.bounds import Notion, mu_squared_at_most, renyi_at_most, rho_and_delta_at_most
 from discreet.accounting.rule import Rule, computed
 from discreet.accounting.units import Limit, Total, from_units, root_down, root_up, units_down, units_up
 from discreet.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP
@@ -31,16 +31,13 @@ class Concentrated(Rule[ZCDP]):
         match promise:
             case ZCDP():
                 return Total(units_up(promise.rho), 0, units_up(promise.delta))
-            case ApproxDP():  # outside an event of probability δ it is ε-DP (Kairouz, Oh and Viswanath 2015)
-                pure = self.cost_of_loss(PureDP(promise.epsilon, promise.relation).loss)
-                return None if pure is None else pure._replace(delta=units_up(promise.delta))
-            case PureDP() | GDP():
+            case ApproxDP() | PureDP() | GDP():
                 return self.cost_of_loss(promise.loss)
         return None
 
     def cost_of_loss(self, loss: PrivacyLoss) -> Total | None:
-        rho = rho_at_most(loss)
-        return None if rho is None else Total(units_up(rho))
+        bound = rho_and_delta_at_most(loss)
+        return None if bound is None else Total(units_up(bound[0]), 0, units_up(bound[1]))
 
     def remaining(self, total: Total) -> ZCDP:
         left = self.limit.main - total.main, self.limit.delta - total.delta

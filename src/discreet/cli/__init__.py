@@ -20,6 +20,8 @@ COMMANDS: dict[str, str] = {
     "budget": "discreet.cli.budget:budget",
     "history": "discreet.cli.history:history",
     "ledger": "discreet.cli.ledger:app",
+    "serve": "discreet.cli.serve:app",
+    "lab": "discreet.cli.lab:lab",
 }
 
 

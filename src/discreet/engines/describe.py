@@ -4,7 +4,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from discreet.engines.registration import CSV_SUFFIXES, read_header, stored_type
+from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.registration import CSV_SUFFIXES, read_header
 from discreet.engines.sql import call, text
 from discreet.errors import InvalidParameter
 from discreet.tables import Type
@@ -26,4 +27,4 @@ def describe_file(source: str | Path) -> dict[str, Type | None]:
     select = exp.Select().select(exp.Star()).from_(inside)
     with duckdb.connect(":memory:") as connection:
         described = connection.execute(f"DESCRIBE {select.sql(dialect='duckdb')}").fetchall()
-    return {row[0]: stored_type(row[1]) for row in described}
+    return {row[0]: DuckDBDialect().stored_type(row[1]) for row in described}

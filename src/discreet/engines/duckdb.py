@@ -5,29 +5,22 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from discreet.engines.base import fail
-from discreet.engines.registration import (
-    MAY_BE_DECLARED,
-    Registrar,
-    check_unique,
-    read_value,
-    stored_type,
-)
+from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.registration import Registrar
 from discreet.engines.sql import text
-from discreet.engines.sql_bounding import Statement
-from discreet.engines.sql_order import HASHES
-from discreet.engines.sql_relations import Relations
-from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
-from discreet.planning import ExactPlan, ExactTable
-from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type
+from discreet.engines.sql_engine import SQLEngine
+from discreet.tables import Policy
+
+Fetched = TypeVar("Fetched")
 
 
-class DuckDBEngine:
+class DuckDBEngine(SQLEngine):
     """Tables in files, in a DuckDB file, or in memory, asked through DuckDB.
 
     The connection reaches no file but the registered ones, loads no extension, and its settings are locked;
@@ -45,40 +38,26 @@ class DuckDBEngine:
         timeout_s: float | None = None,
         hashing: str = "fast",
     ) -> None:
-        if hashing not in HASHES:
-            raise InvalidParameter(f"hashing must be one of {', '.join(HASHES)}, got {hashing!r}.")
-        self._given = policy
+        super().__init__(policy, DuckDBDialect(), hashing)
         self._sources = dict(sources or {})
         self._memory_limit, self._threads = memory_limit, threads or os.cpu_count() or 1
-        self._timeout_s, self._hashing = timeout_s, hashing
+        self._timeout_s = timeout_s
         self._open()
-
-    @property
-    def policy(self) -> Policy:
-        """The policy with the columns of the data's schema."""
-        return self._policy
-
-    def schema(self) -> Schema:
-        """The columns of each table that questions may be about, and their types."""
-        return self._schema
 
     def close(self) -> None:
         """Close the connection and remove the spill folder."""
         self._closing()
 
-    def run(self, plan: ExactPlan) -> ExactTable:
-        """The exact table of a plan; whatever goes wrong inside is one constant failure."""
+    def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        return self._execute(statement, lambda found: list(found.fetchall()))
+
+    def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
+        return self._execute(statement, lambda found: tuple(found.fetchnumpy().values()))
+
+    def _execute(self, statement: exp.Expression, fetch: Callable[[Any], Fetched]) -> Fetched:
         if os.getpid() != self._pid:
             self._open()  # a connection does not survive a fork
-        try:
-            statement = Statement(plan, self._relations).build()
-            return _as_table(plan, self._execute(statement.sql(dialect="duckdb")))
-        except DiscreetError:
-            raise
-        except Exception:  # noqa: BLE001  # the engine's own words may quote the data
-            fail()
-
-    def _execute(self, sql: str) -> list[tuple[Any, ...]]:
+        sql = self._dialect.write(statement)
         cursor = self._connection.cursor()
         done, late = threading.Event(), threading.Event()
 
@@ -92,7 +71,7 @@ class DuckDBEngine:
         try:
             if self._timeout_s is not None:
                 watcher.start()
-            rows = list(cursor.execute(sql).fetchall())
+            found = fetch(cursor.execute(sql))
         finally:
             done.set()
             if watcher.is_alive():
@@ -100,7 +79,7 @@ class DuckDBEngine:
             cursor.close()
         if late.is_set():
             fail()
-        return rows
+        return found
 
     def _open(self) -> None:
         import duckdb
@@ -137,101 +116,16 @@ class DuckDBEngine:
         run("SET lock_configuration = true")
 
     def _register(self, registrar: Registrar) -> None:
-        every: list[Table | PublicTable] = [*self._given.tables, *self._given.public]
-        names = {table.name: f"t{index}" for index, table in enumerate(every)}
+        names = {table.name: f"t{index}" for index, table in enumerate(self._every)}
         stored = {}
-        for table in every:
+        for table in self._every:
             source = self._sources.get(table.name, table.source)
             stored[table.name] = registrar.register(table, source, names[table.name])
-        self._schema = {
-            table: {name: kind for name, physical in columns.items() if (kind := stored_type(physical))}
-            for table, columns in stored.items()
-        }
-        self._policy = self._given.with_schema(self._schema)
-        types = self._check_types(stored)
-        self._relations = Relations(
-            names, lambda table, column: read_value(*types[table, column.lower()]), self._hashing
-        )
-        self._check_keys(names)
-
-    def _check_types(
-        self, stored: Mapping[str, Mapping[str, str]]
-    ) -> dict[tuple[str, str], tuple[str, str, Type]]:
-        """Each column's stored name, stored type and declared type; what cannot be so declared is refused."""
-        types: dict[tuple[str, str], tuple[str, str, Type]] = {}
-        every: list[Table | PublicTable] = [*self._policy.tables, *self._policy.public]
-        for table in every:
-            columns = {name.lower(): (name, physical) for name, physical in stored[table.name].items()}
-            for column in table.columns:
-                if column.name.lower() not in columns:
-                    raise PolicyViolation(
-                        f"Column {column.name!r} must be in the data of table {table.name!r}."
-                    )
-                name, physical = columns[column.name.lower()]
-                kind = stored_type(physical)
-                if kind is None or column.type not in MAY_BE_DECLARED[kind]:
-                    raise PolicyViolation(
-                        f"Column {column.name!r} of table {table.name!r} must be declared as it is stored "
-                        f"({kind or 'a type without questions'}), got {column.type}.",
-                        table=table.name,
-                        column=column.name,
-                    )
-                types[table.name, column.name.lower()] = (name, physical, column.type)
-        return types
-
-    def _check_keys(self, names: Mapping[str, str]) -> None:
-        """The keys that joins rely on are unique: of public tables and of the tables foreign keys lead to."""
-        for public in self._policy.public:
-            self._check_unique(public, [public.key], names)
-        for table in self._policy.tables:
-            unit = table.unit
-            if isinstance(unit, Through):
-                parent = self._policy.table(unit.table)
-                assert parent is not None
-                self._check_unique(parent, [other for _, other in unit.on], names)
-            else:
-                self._check_unit(table)
-
-    def _check_unique(self, table: Table | PublicTable, keys: list[str], names: Mapping[str, str]) -> None:
-        found = {}
-        for key in keys:
-            column = table.column(key)
-            if column is None:
-                raise PolicyViolation(f"The key {key!r} of table {table.name!r} must be one of its columns.")
-            found[column.name] = column.type
-        check_unique(
-            self._connection, names[table.name], found, f"The key {', '.join(keys)} of {table.name!r}"
-        )
-
-    def _check_unit(self, table: Table) -> None:
-        unit = getattr(table.unit, "column", None)
-        if unit is not None and table.column(unit) is None:
-            raise PolicyViolation(f"The unit {unit!r} of table {table.name!r} must be one of its columns.")
+        tables = {table: exp.to_table(f'"{name}"') for table, name in names.items()}
+        self._adopt(stored, tables)
 
 
 def _close(connection: Any, spill: str, pid: int) -> None:
     if os.getpid() == pid:  # a forked child leaves its parent's files alone
         connection.close()
         shutil.rmtree(spill, ignore_errors=True)
-
-
-def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
-    """The statement's rows as an exact table, public groups that nobody is in included."""
-    count = len(plan.measures)
-    if plan.labels is not None:
-        groups, keys = plan.labels, 0
-    else:
-        keys = len(plan.keys)
-        found = {row[0]: tuple(row[1 : 1 + keys]) for row in rows}
-        order = {number: place for place, number in enumerate(sorted(found))}
-        groups = tuple(found[number] for number in order)
-        rows = [(order[row[0]], *row[1:]) for row in rows]
-    if plan.tally is not None:
-        tallies: list[dict[int, int]] = [{} for _ in groups]
-        for row in rows:
-            tallies[row[0]][int(row[1 + keys])] = int(row[2 + keys])
-        return ExactTable(groups, tuple(() for _ in groups), tuple(tallies))
-    totals = [(0,) * count] * len(groups)
-    for row in rows:
-        totals[row[0]] = tuple(int(each) for each in row[1 + keys :])
-    return ExactTable(groups, tuple(totals))

@@ -7,69 +7,22 @@ data.
 
 import csv
 import glob
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from discreet.engines.sql import SQL_TYPES, call, cast, column, named, text, try_cast, when
-from discreet.engines.sql_expressions import build, in_calendar
+from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.sql import call, column, named, text, when
+from discreet.engines.sql_expressions import build
 from discreet.errors import InvalidParameter, PolicyViolation
-from discreet.queries import Call, Expression, Name
+from discreet.queries import Call, Name
 from discreet.tables import Column, PublicTable, Table, Type
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-WIDE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
-TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 CSV_SUFFIXES = {".csv": ",", ".tsv": "\t"}
-
-
-def stored_type(physical: str) -> Type | None:
-    """The type that a column of DuckDB has here; None for what questions cannot be about.
-
-    >>> stored_type("UINTEGER"), stored_type("DECIMAL(10,2)"), stored_type("STRUCT(a INTEGER)")
-    ('integer', 'number', None)
-    """
-    if physical in INTEGERS or physical in WIDE_INTEGERS or physical.endswith(",0)"):
-        return "integer"
-    if physical in ("FLOAT", "DOUBLE") or physical.startswith("DECIMAL("):
-        return "number"
-    if physical in ("VARCHAR", "UUID") or physical.startswith("ENUM("):
-        return "text"
-    if physical in TIMESTAMPS:
-        return "timestamp"
-    plain: dict[str, Type] = {"BOOLEAN": "boolean", "DATE": "date"}
-    return plain.get(physical)
-
-
-# What a column may be declared as, beside what it is stored as: conversions that lose nobody's identity.
-MAY_BE_DECLARED: dict[Type, tuple[Type, ...]] = {
-    "integer": ("integer", "number", "text"),
-    "number": ("number",),
-    "text": ("text",),
-    "boolean": ("boolean", "text"),
-    "date": ("date", "timestamp", "text"),
-    "timestamp": ("timestamp",),
-}
-
-
-def read_value(name: str, physical: str, kind: Type) -> exp.Expression:
-    """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
-    stored = column(name)
-    if kind == "integer":
-        return cast(stored, "BIGINT") if physical in INTEGERS else try_cast(stored, "BIGINT")
-    if kind == "number":
-        number = stored if physical == "DOUBLE" else cast(stored, "DOUBLE")
-        may_be_nan = physical in ("FLOAT", "DOUBLE")
-        return exp.Nullif(this=number, expression=cast(text("nan"), "DOUBLE")) if may_be_nan else number
-    if kind in ("date", "timestamp"):
-        sql = SQL_TYPES[kind]
-        return in_calendar(stored if physical == sql else try_cast(stored, sql), sql)
-    return stored if physical == SQL_TYPES[kind] else cast(stored, SQL_TYPES[kind])
 
 
 class Registrar:
@@ -170,7 +123,7 @@ class Registrar:
         for field in header:
             declared = table.column(field) or Column(name=field)
             raw = _without_missing(field, declared.missing)
-            converted = build(_conversion(declared.type), lambda node, raw=raw: raw.copy())  # type: ignore[misc]
+            converted = _converted(raw, declared.type)
             self._check(table, declared, raw, converted)
             select.select(named(converted, field), copy=False)
         self._connection.execute(f'CREATE TABLE "{name}" AS {select.sql(dialect="duckdb")}')
@@ -218,18 +171,8 @@ def _without_missing(field: str, words: tuple[str, ...]) -> exp.Expression:
     return when((exp.Not(this=exp.paren(listed)), raw))
 
 
-def _conversion(kind: Type) -> Expression:
-    """The cast from text that questions use too: one grammar for both."""
-    raw = Name("raw", "raw", type="text")
-    return raw if kind == "text" else Call(f"to_{kind}", (raw,), type=kind)
-
-
-def check_unique(connection: "DuckDBPyConnection", name: str, keys: Mapping[str, str], what: str) -> None:
-    """Refuse a table two of whose rows share a key (missing keys aside); told to the owner."""
-    columns = [column(key) for key in keys]
-    known = [exp.Not(this=exp.Is(this=each.copy(), expression=exp.null())) for each in columns]
-    twice = exp.Select().select(*columns).from_(exp.to_identifier(name, quoted=True)).where(*known)
-    twice = twice.group_by(*(each.copy() for each in columns))
-    twice = twice.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1)
-    if connection.execute(twice.sql(dialect="duckdb")).fetchone() is not None:
-        raise PolicyViolation(f"{what} must differ in every row, got one twice.")
+def _converted(raw: exp.Expression, kind: Type) -> exp.Expression:
+    """By the cast from text that questions use too: one grammar for both."""
+    name = Name("raw", "raw", type="text")
+    conversion = name if kind == "text" else Call(f"to_{kind}", (name,), type=kind)
+    return build(conversion, lambda _: raw.copy(), DuckDBDialect())

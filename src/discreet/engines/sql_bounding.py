@@ -3,13 +3,14 @@
     base     the rows: unit, keys k0.., measures m0..
     rows     unit, group number, measures: public labels by position, found keys numbered in their order
     pairs    for each unit and group: how many rows, and the sums
-    first    the first rows of those units and groups that have more than `max_rows`
+    first    the first rows of those units and groups that have more than `max_rows` (in a tally: of all)
     placed   each unit's groups, with their place in the unit's order
     last     for each unit in too many groups: the place of its last kept group
     kept     what is added up
 
 Where groups are public and few, a unit's order is a shuffle of their positions, and a place is one bit: the
-groups of a unit are then one number, and its lowest bits are the first groups. Else a place is 32 bits of
+groups of a unit are then one number, and its lowest bits are the first groups (an engine without such wide
+numbers looks for the last place instead). Else a place is 32 bits of
 hash above 32 bits of the group's number. Either way no two groups of a unit tie, so `place <= last` keeps
 exactly `max_groups` of them, and nobody is sorted. Rows of a unit over `max_rows` are numbered in the order
 of (hash, values); rows that tie there are equal in all that is added up.
@@ -19,7 +20,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from discreet.engines.order import FIELD, is_shuffled
+from discreet.engines.dialect import Dialect, Typed
+from discreet.engines.order import FIELD, HASH_BITS, is_shuffled
 from discreet.engines.sql import (
     binary,
     call,
@@ -28,21 +30,14 @@ from discreet.engines.sql import (
     every,
     is_known,
     is_null,
-    literal,
     named,
-    real,
-    when,
     whole,
 )
-from discreet.engines.sql_expressions import Columns, build
-from discreet.engines.sql_order import Typed, hash_of
-from discreet.engines.sql_relations import UNIT, Relations, place, row_number
-from discreet.planning import ExactMeasure, ExactPlan, RowCount, Sum, Tally, UnitCount
-from discreet.queries import Domain, Key
-from discreet.tables import Type, type_of
+from discreet.engines.sql_measures import PLAIN, key_of, measured, partial_sum, position_of, tallied
+from discreet.engines.sql_order import hash_of
+from discreet.engines.sql_relations import UNIT, Relations, row_number
+from discreet.planning import ExactPlan, Sum
 
-MOST_IN_HEAP = 1000  # above, DuckDB's min(x, n) is no better than numbering
-PLAIN = (RowCount(), UnitCount())  # the same for every row
 GROUP, COUNT, FOUND, PLACE, LAST = "g", "n", "f", "place", "last"
 
 
@@ -69,8 +64,13 @@ class Statement:
             last = "kept"
         select = self._add_up(last)
         for name, query, materialized in steps:
-            select.with_(name, as_=query, materialized=materialized, copy=False)
+            marked = self._dialect.materialized(wanted=materialized)
+            select.with_(name, as_=query, materialized=marked, copy=False)
         return select
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self.relations.dialect
 
     @property
     def _numbers(self) -> list[str]:
@@ -93,14 +93,14 @@ class Statement:
         columns = source.columns("s")
         select = exp.Select().from_(source.source("s"), copy=False).select(column(UNIT, "s"), copy=False)
         for index, key in enumerate(self.plan.keys):
-            select.select(named(_key(key, columns), f"k{index}"), copy=False)
+            select.select(named(key_of(key, columns, self._dialect), f"k{index}"), copy=False)
         select.where(is_known(column(UNIT, "s")), copy=False)
         if self.plan.tally is not None:
-            value = _tallied(self.plan.tally, columns)
+            value = tallied(self.plan.tally, columns, self._dialect)
             select.select(named(value, "m0"), copy=False).where(is_known(value.copy()), copy=False)
         for index, measure in enumerate(self.plan.measures):
             if measure not in PLAIN:
-                select.select(named(_measured(measure, columns), f"m{index}"), copy=False)
+                select.select(named(measured(measure, columns, self._dialect), f"m{index}"), copy=False)
         return select
 
     def _found(self) -> exp.Select:
@@ -120,18 +120,16 @@ class Statement:
         group: exp.Expression = whole(0)
         for index, key in enumerate(self.plan.keys):
             assert key.domain is not None
-            position = _position(select, index, key.domain)
+            position = position_of(select, index, key.domain, self._dialect)
             group = binary(exp.Add, binary(exp.Mul, group, whole(len(key.domain))), position)
         return select.select(column(UNIT, "base"), named(group, GROUP), *numbers, copy=False)
 
     def _join_found(self, select: exp.Select, table: str) -> exp.Select:
         same = [
-            exp.NullSafeEQ(this=column(f"k{index}", table), expression=column(f"k{index}", "found"))
-            for index in range(len(self.plan.keys))
+            self._dialect.same(column(f"k{index}", table), column(f"k{index}", "found"), key.expression.type)
+            for index, key in enumerate(self.plan.keys)
         ]
-        return select.join(
-            "found", on=every([exp.paren(each) for each in same]) if same else exp.true(), copy=False
-        )
+        return select.join("found", on=every(same) if same else exp.true(), copy=False)
 
     def _hash_found(self) -> exp.Expression:
         keys: list[Typed] = [
@@ -140,23 +138,24 @@ class Statement:
         return self._hash([(column(UNIT, "base"), None), *keys])
 
     def _hash(self, values: list[Typed]) -> exp.Expression:
-        return hash_of(self.relations.hashing, self.plan.salt, values)
+        return hash_of(self._dialect, self.relations.hashing, self.plan.salt, values)
 
     @property
     def _shuffled(self) -> bool:
         return is_shuffled(None if self.plan.labels is None else len(self.plan.labels), self.plan.max_groups)
 
     def _place(self, table: str) -> exp.Expression:
-        """Hash above, number below: a place of its own for each group of a unit; or the bit of its place in
-        the unit's shuffle."""
+        """Hash above, number below: a place of its own for each group of a unit; or its place in the unit's
+        shuffle, as a bit if the dialect has sets of them."""
         group = column(GROUP, table)
         if self._shuffled:
-            return _bit(self._hash([(column(UNIT, table), None)]), group)
+            place = _shuffle(self._hash([(column(UNIT, table), None)]), group)
+            return _bit(place) if self._dialect.bit_sets else place
         hashed = column(FOUND, table)
         if self.plan.labels is not None:
             hashed = self._hash([(column(UNIT, table), None), (group, None)])
-        high = binary(exp.Mul, hashed, whole(2**32, "UBIGINT"))
-        return binary(exp.Add, high, cast(group.copy(), "UBIGINT"))
+        signed = binary(exp.Sub, hashed, whole(2 ** (HASH_BITS - 1)))  # so that 64 bits with a sign hold it
+        return binary(exp.Add, binary(exp.Mul, signed, whole(2**32)), group.copy())
 
     # Counts and sums: one row for each unit and group.
 
@@ -170,7 +169,7 @@ class Statement:
         within.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
         over = exp.Select().from_("pairs").select(*cell)
         over.where(binary(exp.GT, column(COUNT), whole(self.plan.max_rows)), copy=False)
-        chosen = self._first_rows().subquery("r", copy=False)
+        chosen = self._first_rows(among="over").subquery("r", copy=False)
         first = exp.Select().from_(chosen, copy=False).select(*cell, *self._partial_sums()).group_by(*cell)
         again = exp.Select().from_("first").select(*self._pair_columns())
         bounded = exp.Union(this=within, expression=again, distinct=False)
@@ -192,7 +191,7 @@ class Statement:
     def _partial_sums(self) -> list[exp.Expression]:
         sums = []
         for name, measure in zip(self._numbers, self.plan.measures, strict=True):
-            sums.append(named(_partial(measure, name), name))
+            sums.append(named(partial_sum(measure, name, self._dialect), name))
         if self.plan.labels is None:
             sums.append(named(call("min", column(FOUND)), FOUND))
         return sums
@@ -206,8 +205,8 @@ class Statement:
         found = [column(FOUND)] if self.plan.labels is None else []
         return [column(UNIT), column(GROUP), *counts, *found]
 
-    def _first_rows(self) -> exp.Select:
-        """The first `max_rows` rows of each unit and group that has more."""
+    def _first_rows(self, *, among: str | None = None) -> exp.Select:
+        """The first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
         codes = self._codes()
         typed: list[Typed] = [(code, None) for code in codes]
         hashed = self._hash([(column(UNIT, "rows"), None), *typed])
@@ -216,8 +215,9 @@ class Statement:
         names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
         ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
         ranked.select(named(number, PLACE), copy=False)
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        ranked.join("over", on=every(same), copy=False)
+        if among is not None:
+            same = [binary(exp.EQ, column(name, "rows"), column(name, among)) for name in (UNIT, GROUP)]
+            ranked.join(among, on=every(same), copy=False)
         select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
         select.select(*(column(name) for name in names), copy=False)
         return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
@@ -227,6 +227,9 @@ class Statement:
         measures = self.plan.measures or (None,)
         codes: list[exp.Expression] = []
         for name, measure in zip(self._numbers, measures, strict=True):
+            if measure is None:  # a tally's numbers are steps of a coarse lattice, or positions
+                codes.append(binary(exp.Add, column(name, "rows"), whole(1)))
+                continue
             if measure in PLAIN:
                 codes.append(whole(2, "HUGEINT"))
                 continue
@@ -255,12 +258,12 @@ class Statement:
         most = self.plan.max_groups
         places = exp.Select().from_("placed").select(column(UNIT), column(PLACE)).distinct(copy=False)
         source = places.subquery("p", copy=False) if self.plan.tally is not None else exp.to_table("placed")
-        if self._shuffled:
+        if self._shuffled and self._dialect.bit_sets:
             return _last_bits(most)
-        if most <= MOST_IN_HEAP:
-            smallest = call("min", column(PLACE), whole(most))
+        nth = self._dialect.nth_smallest(column(PLACE), most)
+        if nth is not None:
             select = exp.Select().from_(source, copy=False).select(column(UNIT)).group_by(column(UNIT))
-            select.select(named(call("list_extract", smallest, whole(most)), LAST), copy=False)
+            select.select(named(nth, LAST), copy=False)
             return select.having(binary(exp.GT, exp.Count(this=exp.Star()), whole(most)), copy=False)
         number = named(row_number([column(UNIT)], [column(PLACE)]), COUNT)
         ranked = exp.Select().from_(source, copy=False).select(column(UNIT), column(PLACE), number)
@@ -271,51 +274,48 @@ class Statement:
     # Tallies: rows stay rows.
 
     def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
-        cell = [column(UNIT), column(GROUP)]
-        over = exp.Select().from_("rows").select(*cell).group_by(*cell)
-        over.having(binary(exp.GT, exp.Count(this=exp.Star()), whole(self.plan.max_rows)), copy=False)
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        within = exp.Select().from_("rows")
-        within.select(*(column(name, "rows") for name in self._pair_names), copy=False)
-        within.join("over", on=every(same), join_type="left", copy=False)
-        within.where(is_null(column(UNIT, "over")), copy=False)
-        first = exp.Select().from_("first").select(*self._pair_columns())
-        bounded = exp.Union(this=within, expression=first, distinct=False)
-        return [
-            ("over", over, True),
-            ("first", self._first_rows(), False),
-            ("bounded", bounded, self._limits_groups),
-            *self._keep("bounded", self._pair_columns()),
-        ]
+        """All rows are numbered: finding out first who has too many costs more than it saves."""
+        first = self._first_rows()
+        return [("bounded", first, self._limits_groups), *self._keep("bounded", self._pair_columns())]
 
     # Step 5.
 
     def _add_up(self, table: str) -> exp.Select:
         select = exp.Select().from_(table).select(column(GROUP, table)).group_by(column(GROUP, table))
-        if self.plan.labels is None:
-            for index in range(len(self.plan.keys)):
-                select.select(named(call("any_value", column(f"k{index}", "found")), f"k{index}"), copy=False)
-            same = binary(exp.EQ, column(GROUP, table), column(GROUP, "found"))
-            select.join("found", on=same, copy=False)
         if self.plan.tally is not None:
-            select.select(column("m0", table), exp.Count(this=exp.Star()), copy=False)
-            return select.group_by(column("m0", table), copy=False)
-        for name, measure in zip(self._numbers, self.plan.measures, strict=True):
+            number = named(cast(column("m0", table), "BIGINT"), "m0")  # a lattice's steps, or a position
+            select.select(number, named(exp.Count(this=exp.Star()), COUNT), copy=False)
+            select.group_by(column("m0", table), copy=False)
+        for index, measure in enumerate(self.plan.measures):
+            name = f"m{index}"
             counted = self.plan.each_row and measure in PLAIN
-            added = exp.Count(this=exp.Star()) if counted else call("sum", column(name, table))
+            added = exp.Count(this=exp.Star()) if counted else self._dialect.total(column(name, table))
             # A sum of nothing is 0. The text of a whole number reaches Python exactly, however wide.
             total = exp.Coalesce(this=added, expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), name), copy=False)
-        return select
+        return select if self.plan.labels is not None else self._with_keys(select)
+
+    def _with_keys(self, added: exp.Select) -> exp.Select:
+        """Found keys beside the number of their group."""
+        names = ["m0", COUNT] if self.plan.tally is not None else self._numbers
+        keys = [column(f"k{index}", "found") for index in range(len(self.plan.keys))]
+        select = exp.Select().from_(added.subquery("added", copy=False), copy=False)
+        select.select(column(GROUP, "found"), *keys, *(column(name, "added") for name in names), copy=False)
+        same = binary(exp.EQ, column(GROUP, "added"), column(GROUP, "found"))
+        return select.join("found", on=same, copy=False)
 
 
-def _bit(hashed: exp.Expression, group: exp.Expression) -> exp.Expression:
-    """The place of `shuffled` as a bit of a 127-bit number."""
-    number = cast(group, "UBIGINT")
-    size = whole(FIELD - 1, "UBIGINT")
-    factor = binary(exp.Add, whole(1, "UBIGINT"), binary(exp.Mod, hashed, size))
-    shift = binary(exp.IntDiv, hashed.copy(), size.copy())
-    place = binary(exp.Mod, binary(exp.Add, binary(exp.Mul, factor, number), shift), whole(FIELD, "UBIGINT"))
+def _shuffle(hashed: exp.Expression, group: exp.Expression) -> exp.Expression:
+    """The place of `shuffled`."""
+    size = whole(FIELD - 1)
+    factor = binary(exp.Add, whole(1), binary(exp.Mod, hashed, size))
+    shift = cast(binary(exp.IntDiv, hashed.copy(), size.copy()), "BIGINT")
+    moved = binary(exp.Add, binary(exp.Mul, factor, group), shift)
+    return binary(exp.Mod, moved, whole(FIELD))
+
+
+def _bit(place: exp.Expression) -> exp.Expression:
+    """A place as a bit of a 127-bit number."""
     return binary(exp.BitwiseLeftShift, whole(1, "HUGEINT"), cast(place, "HUGEINT"))
 
 
@@ -334,80 +334,3 @@ def _last_bits(most: int) -> exp.Select:
     negative = binary(exp.Sub, whole(0, "HUGEINT"), column(LAST))
     lowest = exp.Nullif(this=binary(exp.BitwiseAnd, column(LAST), negative), expression=whole(0, "HUGEINT"))
     return exp.Select().from_(bits.subquery("b")).select(column(UNIT), named(lowest, LAST))
-
-
-def _key(key: Key, columns: Columns) -> exp.Expression:
-    built = build(key.expression, columns)
-    # Adding zero makes -0.0 and 0.0 one label.
-    return binary(exp.Add, built, real(0.0)) if key.expression.type == "number" else built
-
-
-def _position(select: exp.Select, index: int, domain: Domain) -> exp.Expression:
-    """The position of key `index` among its labels; rows with another key are left out by the join."""
-    key = column(f"k{index}", "base")
-    whole_numbers = all(type(label) is int for label in domain)
-    if whole_numbers and list(domain) == list(range(domain[0], domain[0] + len(domain))):  # type: ignore[arg-type,operator]
-        low, high = whole(int(domain[0])), whole(int(domain[-1]))  # type: ignore[arg-type]
-        select.where(every([binary(exp.GTE, key, low), binary(exp.LTE, key.copy(), high)]), copy=False)
-        return cast(binary(exp.Sub, key.copy(), low.copy()), "BIGINT")
-    rows = [
-        exp.Tuple(expressions=[literal(label, _type_of(domain)), whole(position)])
-        for position, label in enumerate(domain)
-    ]
-    name = f"labels{index}"
-    alias = exp.TableAlias(
-        this=exp.to_identifier(name), columns=[exp.to_identifier("label"), exp.to_identifier("at")]
-    )
-    values = exp.Values(expressions=rows, alias=alias)
-    kind = exp.NullSafeEQ if None in domain else exp.EQ
-    same = exp.paren(kind(this=key, expression=column("label", name)))
-    select.join(values, on=same, copy=False)
-    return column("at", name)
-
-
-def _type_of(domain: Domain) -> Type | None:
-    return next((type_of(label) for label in domain if label is not None), None)
-
-
-def _partial(measure: ExactMeasure, name: str) -> exp.Expression:
-    """A measure of one unit in one group. Sums that surely fit are kept in 64 bits, for speed."""
-    if measure == RowCount():
-        return exp.Count(this=exp.Star())
-    if measure == UnitCount():
-        return whole(1)
-    if isinstance(measure, UnitCount):
-        return call("max", column(name))
-    total = call("sum", column(name))
-    small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
-    return cast(total, "BIGINT") if small else total
-
-
-def _measured(measure: ExactMeasure, columns: Columns) -> exp.Expression:
-    """Step 2: the whole number that a row adds."""
-    condition = None if measure.condition is None else build(measure.condition, columns)
-    if isinstance(measure, Sum):
-        value = place(measure.lattice, build(measure.argument, columns))
-        if measure.centre:
-            value = binary(exp.Sub, value, whole(measure.centre))
-        if measure.power == 2:
-            value = binary(exp.Mul, value, value.copy())
-        return value if condition is None else when((condition, value))
-    tests = [] if condition is None else [condition]
-    if isinstance(measure, RowCount) and measure.argument is not None:
-        tests.append(is_known(build(measure.argument, columns)))
-    return when((every(tests), whole(1)), otherwise=whole(0)) if tests else whole(1)
-
-
-def _tallied(tally: Tally, columns: Columns) -> exp.Expression:
-    argument = build(tally.argument, columns)
-    if tally.lattice is not None:
-        value = place(tally.lattice, argument)
-    else:
-        assert tally.labels is not None
-        value = when(
-            *(
-                (binary(exp.EQ, argument.copy(), literal(label, tally.argument.type)), whole(position))
-                for position, label in enumerate(tally.labels)
-            )
-        )
-    return value if tally.condition is None else when((build(tally.condition, columns), value))

@@ -1,55 +1,41 @@
-"""Row expressions as SQL for DuckDB; `discreet.queries.evaluate` says what each function must mean."""
+"""Row expressions as SQL; `discreet.queries.evaluate` says what each function must mean."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.sql import (
-    SQL_TYPES,
-    between,
-    binary,
-    call,
-    cast,
-    is_null,
-    literal,
-    real,
-    text,
-    try_cast,
-    when,
-    whole,
-)
+from discreet.engines.dialect import Built, Dialect
+from discreet.engines.sql import SQL_TYPES, binary, call, cast, is_null, literal, real, text, when, whole
 from discreet.errors import InternalError
 from discreet.queries import Call, Case, Expression, Literal, integer_span
-from discreet.queries.evaluate import (
-    DATE_GRAMMAR,
-    INTEGER_GRAMMAR,
-    LOWER,
-    NUMBER_GRAMMAR,
-    TIMESTAMP_GRAMMAR,
-    UPPER,
-)
+from discreet.queries.evaluate import LOWER, UPPER
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER
 
-Columns = Callable[[Expression], exp.Expression]  # the SQL of a name or slot
-Built = exp.Expression
+Columns = Callable[[Expression], Built]  # the SQL of a name or slot
+Builder = Callable[[Dialect, Call, list[Built]], Built]  # of a call whose arguments are built
 
 
-def build(node: Expression, columns: Columns) -> Built:
+def build(node: Expression, columns: Columns, dialect: Dialect) -> Built:
     """The SQL of a typed expression."""
     if isinstance(node, Literal):
-        return literal(node.value, node.type)
+        return dialect.literal(node.value, node.type)
     if isinstance(node, Case):
-        branches = [(build(test, columns), _fitting(value, node, columns)) for test, value in node.branches]
-        return when(*branches, otherwise=_fitting(node.otherwise, node, columns))
+        return _case(node, columns, dialect)
     if isinstance(node, Call):
-        builder = BUILDERS.get(node.function)
-        if builder is None:
+        if node.function not in BUILDERS:
             raise InternalError(f"the function {node.function} must have SQL")
-        built: Built = builder(node, columns)
-        return built
+        parts = [build(each, columns, dialect) for each in node.arguments]
+        return BUILDERS[node.function](dialect, node, parts)
     return columns(node)
+
+
+def _case(node: Case, columns: Columns, dialect: Dialect) -> Built:
+    branches = [
+        (build(test, columns, dialect), _fitting(node, build(value, columns, dialect)))
+        for test, value in node.branches
+    ]
+    return when(*branches, otherwise=_fitting(node, build(node.otherwise, columns, dialect)))
 
 
 def is_wide(node: Expression) -> bool:
@@ -60,174 +46,166 @@ def is_wide(node: Expression) -> bool:
     return low < SMALLEST_INTEGER or high > LARGEST_INTEGER
 
 
-def _fitting(node: Expression, whole_node: Expression, columns: Columns) -> Built:
-    """A part of CASE or COALESCE, as wide as the whole."""
-    built = build(node, columns)
-    return cast(built, "HUGEINT") if is_wide(whole_node) else built
+def _fitting(node: Expression, part: Built) -> Built:
+    """A part of a whole-number expression, as wide as the whole."""
+    return cast(part, "HUGEINT") if is_wide(node) else part
 
 
-def _parts(node: Call, columns: Columns) -> list[Built]:
-    return [build(each, columns) for each in node.arguments]
-
-
-def _no_nan(node: Built) -> Built:
-    """NaN is a missing value; DuckDB finds NaN equal to itself."""
-    return exp.Nullif(this=node, expression=cast(text("nan"), "DOUBLE"))
-
-
-def _arithmetic(kind: type[exp.Binary], node: Call, columns: Columns) -> Built:
-    left, right = _parts(node, columns)
+def _arithmetic(kind: type[exp.Binary], dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    left, right = parts
     if node.type == "number":
-        return _no_nan(binary(kind, left, right))
-    if is_wide(node):
-        left, right = cast(left, "HUGEINT"), cast(right, "HUGEINT")
-    return binary(kind, left, right)
+        return dialect.arithmetic(kind, left, right)
+    if node.arguments[0].type == "date":
+        return dialect.days_between(left, right)
+    return binary(kind, _fitting(node, left), _fitting(node, right))
 
 
-def _divide(node: Call, columns: Columns) -> Built:
-    left, right = _parts(node, columns)
-    return _no_nan(binary(exp.Div, left, exp.Nullif(this=right, expression=real(0.0))))
+def _divide(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.divide(*parts)
 
 
-def _divide_whole(kind: type[exp.Binary], node: Call, columns: Columns) -> Built:
-    # In 128 bits, because the smallest 64-bit number has no quotient by -1; the remainder always fits again.
-    left, right = (cast(each, "HUGEINT") for each in _parts(node, columns))
-    divided = binary(kind, left, exp.Nullif(this=right, expression=whole(0, "HUGEINT")))
+def _divide_whole(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    # Wide, because the smallest 64-bit number has no quotient by -1.
+    left, right = (cast(each, "HUGEINT") for each in parts)
+    divided = dialect.quotient(left, exp.Nullif(this=right, expression=whole(0, "HUGEINT")))
     return divided if is_wide(node) else cast(divided, "BIGINT")
 
 
-def _negate(node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    return exp.paren(exp.Neg(this=cast(argument, "HUGEINT") if is_wide(node) else argument), copy=False)
+def _modulo(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    left, right = (cast(each, "HUGEINT") for each in parts)
+    rest = binary(exp.Mod, left, exp.Nullif(this=right, expression=whole(0, "HUGEINT")))
+    return rest if is_wide(node) else cast(rest, "BIGINT")
 
 
-def _abs(node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    return call("abs", cast(argument, "HUGEINT") if is_wide(node) else argument)
+def _negate(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return exp.paren(exp.Neg(this=_fitting(node, parts[0])), copy=False)
 
 
-def _sign(node: Call, columns: Columns) -> Built:
-    return cast(call("sign", *_parts(node, columns)), "BIGINT")
+def _abs(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return call("abs", _fitting(node, parts[0]))
 
 
-def _rounding(name: str, node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    return argument if node.type == "integer" else call(name, argument)
+def _sign(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return cast(call("sign", *parts), "BIGINT")
 
 
-def _binary(kind: type[exp.Binary], node: Call, columns: Columns) -> Built:
-    left, right = _parts(node, columns)
-    return binary(kind, left, right)
+def _rounding(name: str, dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return parts[0] if node.type == "integer" else dialect.rounded(name, parts[0])
 
 
-def _in(node: Call, columns: Columns) -> Built:
-    subject, *listed = _parts(node, columns)
-    return exp.paren(exp.In(this=subject, expressions=listed), copy=False)
+def _binary(kind: type[exp.Binary], dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return binary(kind, *parts)
 
 
-def _named(name: str, node: Call, columns: Columns) -> Built:
-    return call(name, *_parts(node, columns))
+def _not(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return exp.paren(exp.Not(this=parts[0]), copy=False)
 
 
-def _coalesce(node: Call, columns: Columns) -> Built:
-    first, *rest = (_fitting(each, node, columns) for each in node.arguments)
+def _is_null(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return is_null(parts[0])
+
+
+def _in(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return exp.paren(exp.In(this=parts[0], expressions=parts[1:]), copy=False)
+
+
+def _like(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.like(*parts)
+
+
+def _coalesce(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    first, *rest = (_fitting(node, each) for each in parts)
     return exp.Coalesce(this=first, expressions=rest)
 
 
-def _letters(before: str, after: str, node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    return call("translate", argument, text(before), text(after))
+def _letters(before: str, after: str, dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.translate(parts[0], before, after)
 
 
-def _width_bucket(node: Call, columns: Columns) -> Built:
-    number, low, high, _ = _parts(node, columns)
+def _length(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.length(parts[0])
+
+
+def _substr(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.substring(*parts)
+
+
+def _width_bucket(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
     count = node.arguments[3]
     assert isinstance(count, Literal)
     assert isinstance(count.value, int)
-    part = binary(exp.Div, binary(exp.Sub, number, low), binary(exp.Sub, high, low.copy()))
-    scaled = cast(call("floor", binary(exp.Mul, part, real(float(count.value)))), "BIGINT")
-    bucket = call("least", whole(count.value), binary(exp.Add, scaled, whole(1)))
-    return when(
-        (is_null(number.copy()), literal(None, "integer")),
-        (binary(exp.LT, number.copy(), low.copy()), whole(0)),
-        (binary(exp.GTE, number.copy(), high.copy()), whole(count.value + 1)),
-        otherwise=bucket,
-    )
+    buckets, (_, low, high, _) = count.value, parts
+
+    def bucket(number: Built) -> Built:
+        inside = dialect.arithmetic(exp.Sub, number.copy(), low.copy())
+        part = dialect.divide(inside, dialect.arithmetic(exp.Sub, high.copy(), low.copy()))
+        scaled = dialect.arithmetic(exp.Mul, part, real(float(buckets)))
+        place = binary(exp.Add, cast(dialect.rounded("floor", scaled), "BIGINT"), whole(1))
+        return when(
+            (is_null(number.copy()), literal(None, "integer")),
+            (binary(exp.LT, number.copy(), low.copy()), whole(0)),
+            (binary(exp.GTE, number.copy(), high.copy()), whole(buckets + 1)),
+            otherwise=call("least", whole(buckets), place),
+        )
+
+    return dialect.let(parts[0], bucket)
 
 
-def _matching(argument: Built, grammar: str, value: Built) -> Built:
-    return when((call("regexp_full_match", argument, text(grammar)), value))
+def _to_integer(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    (argument,), kind = parts, node.arguments[0].type
+    if kind == "text":
+        return dialect.read_text(argument, "integer")
+    if kind == "number":
+        return dialect.nearest_whole(argument)
+    if kind == "boolean":
+        return when(
+            (is_null(argument), literal(None, "integer")), (argument.copy(), whole(1)), otherwise=whole(0)
+        )
+    return dialect.narrow(argument) if is_wide(node.arguments[0]) else cast(argument, "BIGINT")
 
 
-def _to_integer(node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    read = try_cast(argument, "BIGINT")
-    return _matching(argument.copy(), INTEGER_GRAMMAR, read) if node.arguments[0].type == "text" else read
+def _to_number(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    (argument,), given = parts, node.arguments[0]
+    if given.type == "text":
+        return dialect.read_text(argument, "number")
+    return dialect.widened(argument) if is_wide(given) else cast(argument, "DOUBLE")
 
 
-def _to_number(node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    given = node.arguments[0]
-    if given.type != "text":
-        # The cast of a 128-bit number rounds twice; its decimal text is rounded once.
-        return cast(cast(argument, "VARCHAR") if is_wide(given) else argument, "DOUBLE")
-    number = try_cast(argument, "DOUBLE")
-    for end in ("inf", "-inf"):
-        number = exp.Nullif(this=number, expression=cast(text(end), "DOUBLE"))
-    return _matching(argument.copy(), NUMBER_GRAMMAR, number)
+def _to_text(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.to_text(parts[0], node.arguments[0].type)
 
 
-def _to_text(node: Call, columns: Columns) -> Built:
-    return cast(_parts(node, columns)[0], "VARCHAR")
-
-
-def _to_boolean(node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
+def _to_boolean(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    (argument,) = parts
     if node.arguments[0].type == "boolean":
         return argument
     cases = ((text("true"), exp.true()), (text("false"), exp.false()))
     return when(*((binary(exp.EQ, argument.copy(), word), value) for word, value in cases))
 
 
-def in_calendar(value: Built, kind: str) -> Built:
-    """A date or timestamp in the years 1 to 9999, else NULL."""
-    last = "9999-12-31" if kind == "DATE" else "9999-12-31 23:59:59.999999"
-    first = "0001-01-01" if kind == "DATE" else "0001-01-01 00:00:00"
-    inside = between(value.copy(), cast(text(first), kind), cast(text(last), kind))
-    return when((inside, value))
-
-
-def _to_time(kind: str, grammar: str, node: Call, columns: Columns) -> Built:
-    (argument,) = _parts(node, columns)
-    if node.arguments[0].type != "text":
-        return cast(argument, kind)
-    return _matching(argument.copy(), grammar, in_calendar(try_cast(argument, kind), kind))
-
-
-def _part(name: str, node: Call, columns: Columns) -> Built:
-    return cast(call("date_part", text(name), *_parts(node, columns)), "BIGINT")
-
-
-def _truncate(unit: str, node: Call, columns: Columns) -> Built:
+def _to_time(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
     assert node.type is not None
-    return cast(call("date_trunc", text(unit), *_parts(node, columns)), SQL_TYPES[node.type])
+    if node.arguments[0].type == "text":
+        return dialect.read_text(parts[0], node.type)
+    return cast(parts[0], SQL_TYPES[node.type])
 
 
-def _not(node: Call, columns: Columns) -> Built:
-    return exp.paren(exp.Not(this=_parts(node, columns)[0]), copy=False)
+def _part(name: str, dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.date_part(name, parts[0])
 
 
-def _is_null(node: Call, columns: Columns) -> Built:
-    return is_null(_parts(node, columns)[0])
+def _truncate(unit: str, dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    assert node.type is not None
+    return dialect.date_trunc(unit, parts[0], node.type)
 
 
-BUILDERS: Mapping[str, Callable[[Call, Columns], Any]] = {
+BUILDERS: Mapping[str, Builder] = {
     "add": partial(_arithmetic, exp.Add),
     "subtract": partial(_arithmetic, exp.Sub),
     "multiply": partial(_arithmetic, exp.Mul),
     "divide": _divide,
-    "divide_whole": partial(_divide_whole, exp.IntDiv),
-    "modulo": partial(_divide_whole, exp.Mod),
+    "divide_whole": _divide_whole,
+    "modulo": _modulo,
     "negate": _negate,
     "abs": _abs,
     "sign": _sign,
@@ -245,19 +223,19 @@ BUILDERS: Mapping[str, Callable[[Call, Columns], Any]] = {
     "not": _not,
     "is_null": _is_null,
     "in": _in,
-    "like": partial(_binary, exp.Like),
+    "like": _like,
     "coalesce": _coalesce,
     "lower": partial(_letters, UPPER, LOWER),
     "upper": partial(_letters, LOWER, UPPER),
-    "length": partial(_named, "length"),
-    "substr": partial(_named, "substring"),
+    "length": _length,
+    "substr": _substr,
     "width_bucket": _width_bucket,
     "to_integer": _to_integer,
     "to_number": _to_number,
     "to_text": _to_text,
     "to_boolean": _to_boolean,
-    "to_date": partial(_to_time, "DATE", DATE_GRAMMAR),
-    "to_timestamp": partial(_to_time, "TIMESTAMP", TIMESTAMP_GRAMMAR),
+    "to_date": _to_time,
+    "to_timestamp": _to_time,
     **{
         name: partial(_part, name)
         for name in ("year", "quarter", "month", "day", "dow", "isodow", "doy", "hour", "minute", "second")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from discreet.engines.dialect import Dialect
 from discreet.engines.sql import (
     SQL_TYPES,
     binary,
@@ -15,7 +16,6 @@ from discreet.engines.sql import (
     is_known,
     named,
     real,
-    try_cast,
     when,
     whole,
 )
@@ -69,11 +69,16 @@ class Selected:
 
 @dataclass(frozen=True)
 class Relations:
-    """Builds the SQL of relations; `tables` names where a table is, `value` reads one of its columns."""
+    """Builds the SQL of relations; `tables` says where a table is, `value` reads one of its columns."""
 
-    tables: Mapping[str, str]
+    tables: Mapping[str, exp.Expression]
     value: ScanColumn
+    dialect: Dialect
     hashing: str
+
+    def build(self, node: Expression, columns: Columns) -> exp.Expression:
+        """The SQL of an expression."""
+        return build(node, columns, self.dialect)
 
     def select(self, relation: Relation) -> Selected:
         """The SELECT of a relation."""
@@ -96,7 +101,7 @@ class Relations:
 
     def _scan(self, scan: Scan) -> Selected:
         made = self._named(scan, private=scan.public_key is None)
-        select = exp.Select().from_(exp.to_identifier(self.tables[scan.table], quoted=True), copy=False)
+        select = exp.Select().from_(self.tables[scan.table].copy(), copy=False)
         for (_, name), short in made.names.items():
             select.select(named(self.value(scan.table, name), short), copy=False)
         if made.private:
@@ -114,7 +119,7 @@ class Relations:
         source = self.select(relation.source)
         select = exp.Select().from_(source.source("s"), copy=False)
         select.select(exp.Star(), copy=False)
-        select.where(build(relation.condition, source.columns("s")), copy=False)
+        select.where(self.build(relation.condition, source.columns("s")), copy=False)
         return Selected(select, source.names, source.types, source.private)
 
     def _project(self, relation: Project) -> Selected:
@@ -123,7 +128,8 @@ class Relations:
         select = exp.Select().from_(source.source("s"), copy=False)
         for index, (_, expression) in enumerate(relation.outputs):
             kind = SQL_TYPES[relation.fields[index].type]
-            select.select(named(cast(build(expression, source.columns("s")), kind), f"c{index}"), copy=False)
+            built = self.build(expression, source.columns("s"))
+            select.select(named(cast(built, kind), f"c{index}"), copy=False)
         if source.private:
             select.select(named(column(UNIT, "s"), UNIT), copy=False)
         return Selected(select, made.names, made.types, source.private)
@@ -136,7 +142,9 @@ class Relations:
         made = self._named(relation, private=private)
         select = exp.Select().from_(sides["l"].source("l"), copy=False)
         on = [
-            binary(exp.EQ, build(one, sides["l"].columns("l")), build(other, sides["r"].columns("r")))
+            binary(
+                exp.EQ, self.build(one, sides["l"].columns("l")), self.build(other, sides["r"].columns("r"))
+            )
             for one, other in relation.on
         ]
         select.join(sides["r"].source("r"), on=every(on), join_type=relation.kind, copy=False)
@@ -151,7 +159,7 @@ class Relations:
         """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
         pairs = sorted(side.names)
         values = [(column(side.names[pair], "s"), side.types[pair]) for pair in pairs]
-        hashed = hash_of(self.hashing, 0, [(column(UNIT, "s"), None), *values])
+        hashed = hash_of(self.dialect, self.hashing, 0, [(column(UNIT, "s"), None), *values])
         order = [hashed, *(value.copy() for value, _ in values)]
         ranked = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
         ranked.where(is_known(column(UNIT, "s")), copy=False)
@@ -177,7 +185,7 @@ class Relations:
         inner = exp.Select().from_(source.source("s"), copy=False)
         inner.select(named(column(UNIT, "s"), UNIT), copy=False)
         for index, each in enumerate(relation.aggregates):
-            total = _total(each, relation.ranges[index], source.columns("s"))
+            total = self._total(each, relation.ranges[index], source.columns("s"))
             inner.select(named(total, f"a{index + 1}"), copy=False)
         inner.where(is_known(column(UNIT, "s")), copy=False)
         inner.group_by(column(UNIT, "s"), copy=False)
@@ -189,11 +197,38 @@ class Relations:
         select = exp.Select().from_(inner.subquery("u", copy=False), copy=False)
         for index, (_, expression) in enumerate(relation.outputs):
             kind = SQL_TYPES[relation.fields[index].type]
-            select.select(named(cast(build(expression, slot), kind), f"c{index}"), copy=False)
+            select.select(named(cast(self.build(expression, slot), kind), f"c{index}"), copy=False)
         select.select(named(column(UNIT, "u"), UNIT), copy=False)
         if relation.condition is not None:
-            select.where(build(relation.condition, slot), copy=False)
+            select.where(self.build(relation.condition, slot), copy=False)
         return Selected(select, made.names, made.types, private=True)
+
+    def _total(self, aggregate: Aggregate, bounds: Range | None, columns: Columns) -> exp.Expression:
+        """An aggregate of one unit's rows, exact."""
+        condition = None if aggregate.condition is None else self.build(aggregate.condition, columns)
+
+        def chosen(node: exp.Expression) -> exp.Expression:
+            where = None if condition is None else exp.Where(this=condition.copy())
+            return node if where is None else exp.Filter(this=node, expression=where)
+
+        if aggregate.argument is None:
+            return chosen(exp.Count(this=exp.Star()))
+        argument = self.build(aggregate.argument, columns)
+        count = chosen(exp.Count(this=argument.copy()))
+        if aggregate.function == "count":
+            return count
+        if aggregate.function in ("minimum", "maximum"):
+            return chosen(call("min" if aggregate.function == "minimum" else "max", argument))
+        whole_sum = aggregate.argument.type == "integer"
+        lattice = None if whole_sum else Lattice.over(_known(bounds), "number")
+        step = argument if lattice is None else place(lattice, argument, self.dialect)
+        total = chosen(self.dialect.total(cast(step, "HUGEINT")))
+        if whole_sum and aggregate.function == "sum":
+            return self.dialect.narrow(total)
+        number = self.dialect.widened(total)
+        if lattice is not None:
+            number = self.dialect.arithmetic(exp.Mul, number, real(float(lattice.step)))
+        return number if aggregate.function == "sum" else self.dialect.divide(number, cast(count, "DOUBLE"))
 
 
 def row_number(partition: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:
@@ -204,57 +239,28 @@ def row_number(partition: list[exp.Expression], order: list[exp.Expression]) -> 
     )
 
 
-def _total(aggregate: Aggregate, bounds: Range | None, columns: Columns) -> exp.Expression:
-    """An aggregate of one unit's rows, exact."""
-    condition = None if aggregate.condition is None else build(aggregate.condition, columns)
-
-    def chosen(node: exp.Expression) -> exp.Expression:
-        return (
-            node if condition is None else exp.Filter(this=node, expression=exp.Where(this=condition.copy()))
-        )
-
-    if aggregate.argument is None:
-        return chosen(exp.Count(this=exp.Star()))
-    argument = build(aggregate.argument, columns)
-    count = chosen(exp.Count(this=argument.copy()))
-    if aggregate.function == "count":
-        return count
-    if aggregate.function in ("minimum", "maximum"):
-        return chosen(call("min" if aggregate.function == "minimum" else "max", argument))
-    whole_sum = aggregate.argument.type == "integer"
-    lattice = None if whole_sum else Lattice.over(_known(bounds), "number")
-    total = chosen(call("sum", cast(argument if lattice is None else place(lattice, argument), "HUGEINT")))
-    if whole_sum and aggregate.function == "sum":
-        return try_cast(total, "BIGINT")
-    number = cast(cast(total, "VARCHAR"), "DOUBLE")  # rounded once
-    if lattice is not None:
-        number = binary(exp.Mul, number, real(float(lattice.step)))
-    return number if aggregate.function == "sum" else binary(exp.Div, number, cast(count, "DOUBLE"))
-
-
 def _known(bounds: Range | None) -> Range:
     if bounds is None:
         raise InternalError("a sum for each unit must have bounds")
     return bounds
 
 
-def place(lattice: Lattice, argument: exp.Expression) -> exp.Expression:
+def place(lattice: Lattice, argument: exp.Expression, dialect: Dialect) -> exp.Expression:
     """The step that a value lies on, as `Lattice.place` says: on the lattice first, then clamped.
 
     A missing value stays missing: comparisons with it are not true, and it falls through to itself.
     """
     if lattice.type == "number":
-        scaled = binary(exp.Mul, argument, real(float(1 / lattice.step)))
-        steps = call("floor", binary(exp.Add, scaled, real(0.5)))
+        steps = dialect.steps(argument, float(1 / lattice.step))
         low, high = real(float(lattice.lowest)), real(float(lattice.highest))
-        return cast(_clamp(steps, low, high), "BIGINT")
+        return cast(dialect.let(steps, lambda value: _clamp(value, low, high)), "BIGINT")
     step = int(lattice.step)
     wide = "HUGEINT"
     ends = [whole(end * step, wide) for end in (lattice.lowest, lattice.highest)]
-    value = _clamp(cast(argument, wide), ends[0], ends[1])
+    value = dialect.let(cast(argument, wide), lambda value: _clamp(value, ends[0], ends[1]))
     if step > 1:
         shifted = binary(exp.Sub, value, whole(lattice.lowest * step - step // 2, wide))
-        value = binary(exp.Add, binary(exp.IntDiv, shifted, whole(step, wide)), whole(lattice.lowest, wide))
+        value = binary(exp.Add, dialect.quotient(shifted, whole(step, wide)), whole(lattice.lowest, wide))
     small = max(abs(lattice.lowest), abs(lattice.highest)) < 2**62
     return cast(value, "BIGINT") if small else value
 

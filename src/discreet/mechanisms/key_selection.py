@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss, Relation, approximate
+from discreet.losses import PrivacyLoss, Relation, approximate, check_relation
 from discreet.mechanisms.additive import show
 from discreet.mechanisms.example import Example
 from discreet.numerics import (
@@ -34,11 +34,13 @@ class KeySelection:
 
     π(0) = 0, π(n) = min(e^ε·π(n-1) + δ, 1 - e^-ε·(1 - π(n-1) - δ), 1).
 
-    A person may hold up to `max_groups` keys: each key is then decided with ε/max_groups and δ/max_groups.
+    A person may hold up to `max_groups` keys: each key is then decided with ε/max_groups and δ/max_groups;
+    with half of that under replace, where a person leaves so many keys and enters as many others.
     With a `threshold` t, a key of fewer than t persons is never kept: π(n - t + 1).
 
-    Privacy: (ε, δ)-DP when a person is added or removed (Desfontaines, Voss, Gipson and Mandayam, PoPETs
-    2022, where π is also shown to be the best possible). Counts are of persons, not rows.
+    Privacy: (ε, δ)-DP: each key's decision when its count moves by one (Desfontaines, Voss, Gipson and
+    Mandayam, PoPETs 2022, where π is also shown to be the best possible), all of a person's keys composed.
+    Counts are of persons, not rows.
     Accuracy: `always` is the least number of persons whose key is surely kept.
 
     >>> selection = KeySelection(epsilon=1, delta=1e-6)
@@ -51,9 +53,17 @@ class KeySelection:
     max_groups: int
     threshold: int
 
-    relation: Relation = "add/remove"
+    relation: Relation
 
-    def __init__(self, *, epsilon: Real, delta: Real, max_groups: Real = 1, threshold: Real = 1) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: Real,
+        delta: Real,
+        max_groups: Real = 1,
+        threshold: Real = 1,
+        relation: Relation = "add/remove",
+    ) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
         object.__setattr__(self, "delta", exact_delta(delta))
         if self.delta == 0:
@@ -63,19 +73,25 @@ class KeySelection:
             )
         object.__setattr__(self, "max_groups", exact_whole(max_groups, name="max_groups", least=1))
         object.__setattr__(self, "threshold", exact_whole(threshold, name="threshold", least=1))
+        object.__setattr__(self, "relation", check_relation(relation))
 
     @property
     def loss(self) -> PrivacyLoss:
         """The decisions about all keys of one person together."""
-        return self.max_groups * approximate(epsilon=self._epsilon, delta=self._delta)
+        return self._moved * approximate(epsilon=self._epsilon, delta=self._delta, relation=self.relation)
+
+    @property
+    def _moved(self) -> int:
+        """How many keys' counts one person moves."""
+        return self.max_groups * (1 if self.relation == "add/remove" else 2)
 
     @property
     def _epsilon(self) -> Fraction:
-        return self.epsilon / self.max_groups
+        return self.epsilon / self._moved
 
     @property
     def _delta(self) -> Fraction:
-        return self.delta / self.max_groups
+        return self.delta / self._moved
 
     @cached_property
     def always(self) -> int:
@@ -112,9 +128,10 @@ class KeySelection:
 
     def describe(self) -> str:
         """One sentence for a receipt."""
+        least = f", of at least {self.threshold} persons" if self.threshold > 1 else ""
         return (
             f"Keys selected with epsilon {show(self.epsilon)} and delta {show(self.delta)}, "
-            f"up to {self.max_groups} per person, of at least {self.threshold} persons ({self.relation})."
+            f"up to {self.max_groups} per person{least} ({self.relation})."
         )
 
     @classmethod
@@ -126,7 +143,16 @@ class KeySelection:
         def draw_with(selection: "KeySelection") -> Any:
             return lambda persons, source: bool(selection._select(np.array([persons]), source)[0])
 
-        return Example(loose, (2, 3), draw_with(loose)), Example(tight, (7, 6), draw_with(tight))
+        swapped = cls(epsilon=1, delta=Fraction(1, 10), relation="replace")
+
+        def draw_both(selection: "KeySelection") -> Any:
+            return lambda persons, source: tuple(selection._select(np.array(persons), source).tolist())
+
+        return (
+            Example(loose, (2, 3), draw_with(loose)),
+            Example(tight, (7, 6), draw_with(tight)),
+            Example(swapped, ((2, 3), (3, 2)), draw_both(swapped)),
+        )
 
 
 def _count(persons: Any) -> int:

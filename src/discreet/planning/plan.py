@@ -1,16 +1,21 @@
 """The plan: everything that will happen to a question, in words that a lawyer understands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP
+from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.mechanisms import Gaussian
 from discreet.numerics import short_up
+from discreet.planning.how import How
 from discreet.planning.noise import Share
+from discreet.planning.search import Search
 from discreet.planning.steps import SetPlan
+from discreet.planning.words import drawn, keys_of
 from discreet.queries import Question, Slot
 from discreet.tables import Policy
+
+_LATER = "Noise: calibrated to the bounds that are found, with the rest of the price."
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,22 @@ class Plan:
     share: Share  # the price
     sets: tuple[SetPlan, ...]
     confidence: Fraction
+    how: How = field(default_factory=How)
+    search: Search | None = None
+
+    @property
+    def asked(self) -> str:
+        """The question as the ledger knows it: its text, and how it is to be planned."""
+        return self.text + self.how.words
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of all that is drawn."""
+        """The loss of all that is drawn; of what follows bounds that are yet to be found, the promise."""
+        if self.search is not None:
+            promised = _promise(
+                [self.search.rest], needs_delta=[self.needs_delta], relation=self.policy.relation
+            )
+            return sum((step.loss for step in self.search.steps), promised.loss)
         first, *rest = (each.loss for each in self.sets)
         return sum(rest, first)
 
@@ -40,12 +57,17 @@ class Plan:
         return price_of([self])
 
     @property
+    def passes(self) -> int:
+        """How many exact tables the engine is asked for: each is a pass over the data."""
+        return sum(len(each.exact.plans) for each in self.sets)
+
+    @property
     def needs_delta(self) -> bool:
-        """Whether keys or Gaussian noise spend delta."""
-        return any(
-            each.selection is not None or any(isinstance(step.noise, Gaussian) for step in each.noises)
-            for each in self.sets
+        """Whether keys spend delta, or Gaussian noise does that is not priced by rho."""
+        gaussian = self.share.rho is None and any(
+            isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises
         )
+        return gaussian or any(each.selection is not None for each in self.sets)
 
     @property
     def errors(self) -> dict[str, float | None]:
@@ -56,17 +78,24 @@ class Plan:
     @property
     def counts(self) -> tuple[str, ...]:
         """The columns that are a COUNT and nothing else."""
-        kinds = ("count_rows", "count", "count_units")
+        kinds = ("count_rows", "count", "count_units", "count_distinct")
         measures = self.question.measures
         return tuple(name for name, slot in self._aggregates() if measures[slot].aggregate.function in kinds)
 
     def _error_of(self, measure: int) -> float | None:
+        if self._unbounded(measure):
+            return None
         found = [
             each.readings[measure].expected_error(self.confidence, self.policy.population)
             for each in self.sets
         ]
         known = [error for error in found if error is not None]
         return max(known) if len(known) == len(found) else None
+
+    def _unbounded(self, measure: int) -> bool:
+        """Whether an aggregate's bounds are still to be found."""
+        search = self.search
+        return search is not None and search.found is None and measure in search.searched
 
     def _aggregates(self) -> list[tuple[str, int]]:
         """The columns that are an aggregate and nothing else, with its place among the measures."""
@@ -83,8 +112,12 @@ class Plan:
     def sentences(self) -> list[str]:
         """The plan, a sentence a line."""
         lines = [f"Question: {self.text}", *self._bounding()]
+        if self.search is not None:
+            lines.extend(self.search.sentences())
         for each in self.sets:
-            lines.extend(_drawn(each))
+            lines.extend(
+                drawn(each) if self.search is None or self.search.found else [*keys_of(each), _LATER]
+            )
         lines.extend(self._expected())
         lines.append(f"Price: {self._price()}.")
         return lines
@@ -107,12 +140,26 @@ class Plan:
         ]
 
     def _expected(self) -> list[str]:
-        return [
-            f"Expected error of {name}: at most {error:.6g}, with {float(self.confidence):.0%} confidence"
-            f"{self._supposing(measure)}."
-            for name, measure in self._aggregates()
-            if (error := self._error_of(measure)) is not None
-        ]
+        lines = []
+        confidence = f"with {float(self.confidence):.0%} confidence"
+        for name, measure in self._aggregates():
+            error = self._error_of(measure)
+            if error is not None:
+                supposing = self._supposing(measure)
+                lines.append(f"Expected error of {name}: at most {error:.6g}, {confidence}{supposing}.")
+            chosen = [
+                None if self._unbounded(measure) else each.choice_error(measure, self.confidence)
+                for each in self.sets
+            ]
+            if chosen[0] is not None:
+                lines.append(f"Expected error of {name}: {self._missed(measure, max(chosen))}, {confidence}.")  # type: ignore[type-var, arg-type]
+        return lines
+
+    def _missed(self, measure: int, most: float) -> str:
+        """What a choice may have missed, in words."""
+        if self.question.measures[measure].aggregate.function == "mode":
+            return f"a label with at most {most:.6g} rows fewer than the most frequent one"
+        return f"a rank at most {most:.6g} from the asked one, where the values differ"
 
     def _supposing(self, measure: int) -> str:
         """The error of a ratio is a forecast: it divides by how many values the owner expects."""
@@ -121,10 +168,10 @@ class Plan:
 
     def _price(self) -> str:
         share = self.share
+        main = f"epsilon {short_up(share.epsilon or Fraction(0))}"
         if share.rho is not None:
-            return f"rho {short_up(share.rho)}"
-        epsilon = f"epsilon {short_up(share.epsilon or Fraction(0))}"
-        return f"{epsilon}, delta {short_up(share.delta)}" if self.needs_delta else epsilon
+            main = f"rho {short_up(share.rho)}"
+        return f"{main}, delta {short_up(share.delta)}" if self.needs_delta else main
 
     def to_json(self) -> dict[str, object]:
         """The plan for programs: its sentences, loss and errors."""
@@ -148,23 +195,18 @@ class Plan:
 
 def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
     """The price of plans that are charged together: what they promise adds up."""
-    relation, shares = plans[0].policy.relation, [plan.share for plan in plans]
+    return _promise(
+        [plan.share for plan in plans],
+        needs_delta=[plan.needs_delta for plan in plans],
+        relation=plans[0].policy.relation,
+    )
+
+
+def _promise(
+    shares: Sequence[Share], *, needs_delta: Sequence[bool], relation: Relation
+) -> PureDP | ApproxDP | ZCDP:
+    delta = sum((share.delta for share, needs in zip(shares, needs_delta, strict=True) if needs), Fraction(0))
     if shares[0].rho is not None:
-        return ZCDP(sum(share.rho or 0 for share in shares), relation=relation)
+        return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)
     epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
-    delta = sum((plan.share.delta for plan in plans if plan.needs_delta), Fraction(0))
     return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)
-
-
-def _drawn(each: SetPlan) -> list[str]:
-    lines = []
-    labels = each.exact.plans[0].labels
-    if each.selection is not None:
-        lines.append(f"Keys: found in the data. {each.selection.describe()}")
-    elif each.keys:
-        lines.append(
-            f"Keys: {len(labels or ())} public labels, all shown; rows with any other label are dropped."
-        )
-    lines.extend(f"Noise: {step.noise.describe()}." for step in each.noises)
-    lines.extend(f"Choice: {step.chooser.describe()}" for step in each.choices)
-    return lines

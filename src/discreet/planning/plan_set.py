@@ -2,10 +2,11 @@
 the price.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.losses import Relation, bounded_range
+from discreet.losses import Relation, bounded_range, pure
 from discreet.mechanisms import Exponential, KeySelection, Quantile
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
 from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
@@ -28,65 +29,90 @@ class Need:
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides the noise beside the question: the relation, the confidence errors are compared at, and
-    whether the budget takes Gaussian noise alone."""
+    """What decides the noise beside the question: the relation, the confidence errors are compared at,
+    whether the budget takes Gaussian noise alone, and the weights of the aggregates."""
 
     relation: Relation
     confidence: Fraction
     gaussian: bool
+    weights: tuple[Fraction, ...]  # of the aggregates: their parts of the price are in this proportion
 
 
 def plan_set(
     question: Question, keys: tuple[int, ...], exact: ExactPlans, share: Share, terms: Terms
 ) -> SetPlan:
-    """What is drawn for one grouping set. Each noised number, each choice and the keys get equal shares.
+    """What is drawn for one grouping set. Noised numbers and choices share by their aggregates' weights, the
+    keys having weight 1: equally, unless told otherwise.
 
     Delta goes to the keys where they are private, and else to Gaussian noise where that errs less.
     """
-    needs = _needs(question, exact)
-    tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
-    items = len(needs) + len(tallies) + (exact.units is not None)
-    each = share.times(Fraction(1, items))
+    needs = _needs(question, exact, terms.weights)
+    tallies = {
+        index: _measure_of(exact, index) for index, plan in enumerate(exact.plans) if plan.tally is not None
+    }
+    weights = [*needs.values(), *(terms.weights[measure] for measure in tallies.values())]
+    whole = sum(weights, Fraction(exact.units is not None))
     base = exact.plans[0]
     selection = None
     if exact.units is not None:
-        assert each.epsilon is not None
-        selection = KeySelection(epsilon=each.epsilon, delta=share.delta, max_groups=base.max_groups)
-        each = replace(each, delta=Fraction(0))
-    noises = tuple(_noise_step(need, base, each, terms) for need in needs)
+        keys_share = replace(share.times(1 / whole), delta=share.delta)
+        selection = _selection(base.max_groups, keys_share, terms.relation)
+        share = replace(share, delta=Fraction(0))
+    noises = tuple(
+        _noise_step(need, base, share.times(weight / whole), terms) for need, weight in needs.items()
+    )
+    noises += tuple(
+        _distinct_step(index, exact.plans[index], share.times(terms.weights[measure] / whole), terms)
+        for index, measure in tallies.items()
+        if _is_distinct(question.measures[measure])
+    )
     choices = tuple(
-        _choice_step(question.measures[_measure_of(exact, index)], index, exact.plans[index], each, terms)
-        for index in tallies
+        _choice_step(
+            question.measures[measure],
+            index,
+            exact.plans[index],
+            share.times(terms.weights[measure] / whole),
+            terms,
+        )
+        for index, measure in tallies.items()
+        if not _is_distinct(question.measures[measure])
     )
     readings = tuple(
-        _reading(measure, part, exact, needs, noises)
+        _reading(measure, part, exact, tuple(needs), (noises, choices))
         for measure, part in zip(question.measures, exact.parts, strict=True)
     )
     return SetPlan(keys, exact, selection, noises, choices, readings)
+
+
+def _selection(max_groups: int, share: Share, relation: Relation) -> KeySelection:
+    """Which keys are shown: a unit moves the counts of its keys, and under replace of others as many."""
+    moved = max_groups * (1 if relation == "add/remove" else 2)
+    epsilon = largest_epsilon(share, lambda each: moved * pure(epsilon=each / moved, relation=relation))
+    return KeySelection(epsilon=epsilon, delta=share.delta, max_groups=max_groups, relation=relation)
 
 
 def _measure_of(exact: ExactPlans, plan: int) -> int:
     return next(index for index, part in enumerate(exact.parts) if part.plan == plan and not part.measures)
 
 
-def _needs(question: Question, exact: ExactPlans) -> tuple[Need, ...]:
-    """The numbers to be noised, each once: SUM and AVG of one column share one, and every count is its
-    own.
+def _needs(question: Question, exact: ExactPlans, weights: Sequence[Fraction]) -> dict[Need, Fraction]:
+    """The numbers to be noised, each once, with the largest weight that it has: SUM and AVG of one column
+    share one, and every count is its own.
     """
     summed = {
         part.measures[0]
         for measure, part in zip(question.measures, exact.parts, strict=True)
         if measure.aggregate.function == "sum"
     }
-    found: dict[Need, None] = {}
-    for measure, part in zip(question.measures, exact.parts, strict=True):
+    found: dict[Need, Fraction] = {}
+    for measure, part, weight in zip(question.measures, exact.parts, weights, strict=True):
+        used = [Need(position) for position in part.measures]
         if measure.aggregate.function == "average":
             total, count = part.measures
-            found[_average_need(exact, total, count, summed)] = None
-            found[Need(count)] = None
-        else:
-            found.update(dict.fromkeys(map(Need, part.measures)))
-    return tuple(found)
+            used = [_average_need(exact, total, count, summed), Need(count)]
+        for need in used:
+            found[need] = max(found.get(need, Fraction(0)), weight)
+    return found
 
 
 def _average_need(exact: ExactPlans, total: int, count: int, summed: set[int]) -> Need:
@@ -119,6 +145,18 @@ def _noise_step(need: Need, plan: ExactPlan, share: Share, terms: Terms) -> Nois
     )
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
     return NoiseStep(need.position, noise, need.centre, need.count)
+
+
+def _is_distinct(measure: Measure) -> bool:
+    return measure.aggregate.function == "count_distinct"
+
+
+def _distinct_step(index: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
+    """Noise on how many values there are: a unit brings at most as many as it has rows."""
+    rows = plan.max_rows
+    reach = Reach(groups=_groups(plan), most=rows, swap=rows, relation=terms.relation)
+    noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
+    return NoiseStep(0, noise, tally=index)
 
 
 def _ends(measure: Sum, centre: int) -> tuple[int, int]:
@@ -174,19 +212,28 @@ def _chooser(
 
 
 def _reading(
-    measure: Measure, part: Part, exact: ExactPlans, needs: tuple[Need, ...], noises: tuple[NoiseStep, ...]
+    measure: Measure,
+    part: Part,
+    exact: ExactPlans,
+    needs: tuple[Need, ...],
+    steps: tuple[tuple[NoiseStep, ...], tuple[ChoiceStep, ...]],
 ) -> Reading:
+    noises, choices = steps
+
     def noised(need: Need) -> Noised:
         index = needs.index(need)
         return Noised(index, noises[index].noise)
 
     function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
+    if function == "count_distinct":
+        place = next(index for index, step in enumerate(noises) if step.tally == part.plan)
+        return Total(Noised(place, noises[place].noise), Fraction(1), whole)
     if not part.measures:
-        tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
+        place = next(index for index, step in enumerate(choices) if step.plan == part.plan)
         tally = exact.plans[part.plan].tally
         assert tally is not None
         step = Fraction(1) if tally.lattice is None else tally.lattice.step
-        return Chosen(len(needs) + tallies.index(part.plan), tally.labels, step, whole)
+        return Chosen(len(noises) + place, tally.labels, step, whole)
     if function == "average":
         total, count = part.measures
         need = next(each for each in needs if each.position == total)

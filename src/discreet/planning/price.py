@@ -83,18 +83,8 @@ def delta_for(policy: Policy, price: Price, *, public_keys: bool) -> Fraction:
     return Fraction(0) if public_keys else opening / _KEYS_PART
 
 
-def check_keys(policy: Policy, price: Price, delta: Fraction) -> None:
+def check_keys(delta: Fraction) -> None:
     """Refuse private keys where no rule could pay for them."""
-    if price.share is not None and price.share.rho is not None:
-        raise PolicyViolation(
-            "a question with private keys must be priced by epsilon, got rho. "
-            "Declare the keys in the policy, or name epsilon and delta."
-        )
-    if policy.relation != "add/remove":
-        raise PolicyViolation(
-            "private keys need the relation add/remove. Declare the keys in the policy: "
-            "public keys cost nothing."
-        )
     if delta == 0:
         raise PolicyViolation(
             "private keys must be paid for with delta > 0, and there is none. "

@@ -2,25 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss
 from discreet.mechanisms import Exponential, KeySelection, Quantile
 from discreet.planning.noise import Noise
 from discreet.planning.plan_exact import ExactPlans
-from discreet.planning.readings import Reading
+from discreet.planning.readings import Chosen, Reading
 
 Chooser: TypeAlias = Exponential | Quantile
 
 
 @dataclass(frozen=True)
 class NoiseStep:
-    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`."""
+    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`; or
+    how many values the tally of exact plan `tally` has.
+
+    Privacy: with at most max_rows rows of each unit in a group, and others' rows chosen without looking at
+    that unit, it adds between 0 and max_rows to how many values there are.
+    """
 
     position: int
     noise: Noise
     centre: int = 0
     count: int | None = None
+    tally: int | None = None
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -45,6 +52,12 @@ class ChoiceStep:
     def loss(self) -> PrivacyLoss:
         return self.groups * self.chooser.loss
 
+    def error(self, confidence: Fraction, labels: int) -> float:
+        """How far the choice may be from the best: in ranks, or in rows of the most frequent label."""
+        if isinstance(self.chooser, Quantile):
+            return self.chooser.rank_error(confidence=confidence)
+        return self.chooser.utility_bound(candidates=labels, confidence=confidence)
+
 
 @dataclass(frozen=True)
 class SetPlan:
@@ -56,6 +69,14 @@ class SetPlan:
     noises: tuple[NoiseStep, ...]
     choices: tuple[ChoiceStep, ...]
     readings: tuple[Reading, ...]
+
+    def choice_error(self, measure: int, confidence: Fraction) -> float | None:
+        """How far the choice that an aggregate reads may be from the best; None for what is no choice."""
+        reading = self.readings[measure]
+        if not isinstance(reading, Chosen):
+            return None
+        step = self.choices[reading.index - len(self.noises)]
+        return step.error(confidence, len(reading.labels or ()))
 
     @property
     def loss(self) -> PrivacyLoss:

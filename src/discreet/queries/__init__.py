@@ -38,6 +38,7 @@ from discreet.queries.nodes import (
 from discreet.queries.question import Key, Measure, Question, Term as OrderTerm
 from discreet.queries.ranges import Range, integer_span
 from discreet.queries.read import read_question
+from discreet.queries.refusal import underline
 from discreet.queries.relations import (
     Field,
     Filtered,
@@ -92,6 +93,7 @@ __all__ = [
     "table",
     "to_sql",
     "to_text",
+    "underline",
     "unit_scan",
     "walk",
 ]

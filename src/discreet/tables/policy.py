@@ -59,10 +59,13 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class PublicTable:
-    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read."""
+    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read.
+
+    Without a key it is the first column, known once the data's schema is.
+    """
 
     name: str
-    key: str
+    key: str = ""
     columns: tuple[Column, ...] = ()
     source: str | None = field(default=None, compare=False)
 
@@ -93,7 +96,7 @@ class Policy:
     per_analyst: Budget | None = None  # a limit for each analyst, beside the one for all
     per_question: Budget | None = None
     share_answers: bool = False  # whether an answer given to one analyst is given to all
-    engine: str = field(default="duckdb", compare=False)  # what runs it is no part of what it is
+    engine: str = field(default="duckdb", compare=False, repr=False)  # what runs it is no part of what it is
     ledger: LedgerPlace = field(default=LedgerPlace(), compare=False)
     serving: Serving = field(default_factory=Serving, compare=False)  # nor how a server answers
 
@@ -159,10 +162,7 @@ class Policy:
                 replace(each, columns=_with_columns(each.columns, schema.get(each.name, {})))
                 for each in self.tables
             ),
-            public=tuple(
-                replace(each, columns=_with_columns(each.columns, schema.get(each.name, {})))
-                for each in self.public
-            ),
+            public=tuple(_public_with(each, schema.get(each.name, {})) for each in self.public),
         )
 
     def to_json(self) -> dict[str, object]:
@@ -186,6 +186,11 @@ class Policy:
         """SHA-256 of the canonical JSON: the policy's identity in stored answers."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _public_with(table: PublicTable, schema: Mapping[str, Type]) -> PublicTable:
+    key = table.key or next(iter(schema), "")
+    return replace(table, key=key, columns=_with_columns(table.columns, schema))
 
 
 def _with_columns(columns: tuple[Column, ...], schema: Mapping[str, Type]) -> tuple[Column, ...]:

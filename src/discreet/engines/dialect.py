@@ -1,0 +1,187 @@
+"""The words in which SQL engines differ, and nothing else: one object for each engine.
+
+Statements are built once, as sqlglot trees, in types named as DuckDB names them (BIGINT, DOUBLE, VARCHAR,
+and HUGEINT for whole numbers of up to 38 digits); a dialect builds what engines say or do differently, and
+writes the finished tree. Every word is total: no input makes it fail, an impossible result is NULL, and it
+means what `discreet.queries.evaluate` says. A part that is used twice must be copied.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from discreet.engines.sql import SQL_TYPES, binary, call, cast, literal, real, text, when
+from discreet.tables import Type, Value
+
+Built = exp.Expression
+Typed = tuple[Built, Type | None]  # a type of None stands for a unit or a whole number of ours
+
+
+class Dialect(ABC):
+    """What an engine's SQL must be able to say. The forms given here are those that most engines share."""
+
+    printer: ClassVar[Any]  # sqlglot's name of the dialect, or a class of it
+    bit_sets: ClassVar[bool] = (
+        False  # HUGEINT has at least 127 bits, with shifts, &, and the aggregate bit_or
+    )
+
+    def write(self, tree: exp.Expression) -> str:
+        """The tree as text."""
+        return tree.sql(dialect=self.printer)
+
+    def materialized(self, *, wanted: bool) -> bool | None:
+        """How a step that is used twice is marked: computed once (True), in place (False), not at all."""
+        return wanted or None
+
+    def let(self, value: Built, body: Callable[[Built], Built]) -> Built:
+        """body(value), where the body copies the value each time it uses it."""
+        return body(value)
+
+    # Values.
+
+    def literal(self, value: Value, kind: Type | None) -> Built:
+        """A value of the data's types."""
+        return literal(value, kind)
+
+    def same(self, left: Built, right: Built, kind: Type | None) -> Built:
+        """Equal, or both missing; something the engine can join by, if it can."""
+        return exp.paren(exp.NullSafeEQ(this=left, expression=right), copy=False)
+
+    @abstractmethod
+    def stored_type(self, physical: str) -> Type | None:
+        """The type that a column stored so has here; None for what questions cannot be about."""
+
+    @abstractmethod
+    def read_column(self, name: str, physical: str, kind: Type) -> Built:
+        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
+
+    # Doubles.
+
+    def no_nan(self, number: Built) -> Built:
+        """NaN is a missing value; engines find NaN equal to itself."""
+        return exp.Nullif(this=number, expression=cast(text("nan"), "DOUBLE"))
+
+    def arithmetic(self, kind: type[exp.Binary], left: Built, right: Built) -> Built:
+        """+, -, * of doubles as IEEE 754 says, infinities included; NaN is missing."""
+        return self.no_nan(binary(kind, left, right))
+
+    def divide(self, left: Built, right: Built) -> Built:
+        """/ of doubles as IEEE 754 says; by zero, and NaN, are missing."""
+        return self.no_nan(binary(exp.Div, left, exp.Nullif(this=right, expression=real(0.0))))
+
+    def steps(self, value: Built, factor: float) -> Built:
+        """floor(value * factor + 1/2), for a factor that is a power of two; far values may be infinite."""
+        return self.rounded("floor", binary(exp.Add, binary(exp.Mul, value, real(factor)), real(0.5)))
+
+    def rounded(self, how: str, number: Built) -> Built:
+        """floor, ceil, or round (halves away from zero) of a double, which stays one."""
+        return call(how, number)
+
+    # Whole numbers, in 64 bits or wide.
+
+    def total(self, number: Built) -> Built:
+        """The exact sum of an aggregate's whole numbers, which are BIGINT or HUGEINT."""
+        return call("sum", number)
+
+    def quotient(self, left: Built, right: Built) -> Built:
+        """Divided towards zero; both HUGEINT, the divisor not zero."""
+        return binary(exp.IntDiv, left, right)
+
+    @abstractmethod
+    def narrow(self, wide: Built) -> Built:
+        """A HUGEINT as BIGINT, or NULL where it does not fit."""
+
+    @abstractmethod
+    def nearest_whole(self, number: Built) -> Built:
+        """The BIGINT nearest to a double, halves to even; NULL where there is none."""
+
+    def widened(self, whole_number: Built) -> Built:
+        """A HUGEINT as a double, rounded once: engines cast it in two parts, but read its text well."""
+        return cast(cast(whole_number, "VARCHAR"), "DOUBLE")
+
+    def nth_smallest(self, number: Built, count: int) -> Built | None:
+        """An aggregate: the count-th smallest; None where the engine is better off numbering rows."""
+        return call("min", number) if count == 1 else None
+
+    # Texts.
+
+    @abstractmethod
+    def read_text(self, value: Built, kind: Type) -> Built:
+        """A text as another type, by the grammars in `discreet.queries.evaluate`."""
+
+    def to_text(self, value: Built, kind: Type | None) -> Built:
+        """A whole number, truth value or date as text."""
+        return cast(value, "VARCHAR")
+
+    def like(self, value: Built, pattern: Built) -> Built:
+        """LIKE, in which a backslash stands for itself."""
+        return binary(exp.Like, value, pattern)
+
+    def length(self, value: Built) -> Built:
+        """The number of code points."""
+        return call("length", value)
+
+    def substring(self, value: Built, *places: Built) -> Built:
+        """From a position on, for a number of code points."""
+        return call("substring", value, *places)
+
+    def translate(self, value: Built, before: str, after: str) -> Built:
+        """Each character of `before` replaced by its fellow."""
+        return call("translate", value, text(before), text(after))
+
+    # Dates.
+
+    def days_between(self, left: Built, right: Built) -> Built:
+        """left - right, of dates, in days."""
+        return cast(binary(exp.Sub, left, right), "BIGINT")
+
+    def date_part(self, name: str, value: Built) -> Built:
+        """A part of a date or timestamp as a whole number."""
+        return cast(call("date_part", text(name), value), "BIGINT")
+
+    def date_trunc(self, unit: str, value: Built, kind: Type) -> Built:
+        """The first moment of the unit, as the type it was."""
+        return cast(call("date_trunc", text(unit), value), SQL_TYPES[kind])
+
+    # Hashes: unsigned 32-bit numbers as BIGINT.
+
+    @abstractmethod
+    def fast_hash(self, salt: int, values: list[Typed]) -> Built:
+        """Of the salt and the values, by whatever the engine does best."""
+
+    @abstractmethod
+    def md5_hash(self, canonical: Built) -> Built:
+        """The first 32 bits of md5 of a text in UTF-8."""
+
+    @abstractmethod
+    def microseconds(self, moment: Built) -> Built:
+        """A timestamp as BIGINT: microseconds since 1970."""
+
+
+def in_calendar(value: Built, kind: str) -> Built:
+    """A date or timestamp in the years 1 to 9999, else NULL."""
+    last = "9999-12-31" if kind == "DATE" else "9999-12-31 23:59:59.999999"
+    first = "0001-01-01" if kind == "DATE" else "0001-01-01 00:00:00"
+    after = binary(exp.GTE, value.copy(), cast(text(first), kind))
+    inside = binary(exp.And, after, binary(exp.LTE, value.copy(), cast(text(last), kind)))
+    return when((inside, value))
+
+
+def without(number: Built, *ends: str) -> Built:
+    """A double, missing where it is one of these."""
+    for end in ends:
+        number = exp.Nullif(this=number, expression=cast(text(end), "DOUBLE"))
+    return number
+
+
+# What a column may be declared as, beside what it is stored as: conversions that lose nobody's identity.
+MAY_BE_DECLARED: Mapping[Type, tuple[Type, ...]] = {
+    "integer": ("integer", "number", "text"),
+    "number": ("number",),
+    "text": ("text",),
+    "boolean": ("boolean", "text"),
+    "date": ("date", "timestamp", "text"),
+    "timestamp": ("timestamp",),
+}

@@ -1,0 +1,95 @@
+"""What a row adds to each measure, and which group it is in: the whole numbers that are then bounded."""
+
+from sqlglot import exp
+
+from discreet.engines.dialect import Dialect
+from discreet.engines.sql import binary, call, cast, column, every, is_known, real, when, whole
+from discreet.engines.sql_expressions import Columns, build
+from discreet.engines.sql_relations import place
+from discreet.planning import ExactMeasure, RowCount, Sum, Tally, UnitCount
+from discreet.queries import Domain, Key
+from discreet.tables import Type, type_of
+
+PLAIN = (RowCount(), UnitCount())  # the same for every row
+
+
+def key_of(key: Key, columns: Columns, dialect: Dialect) -> exp.Expression:
+    """The value of a key."""
+    built = build(key.expression, columns, dialect)
+    # Adding zero makes -0.0 and 0.0 one label.
+    return binary(exp.Add, built, real(0.0)) if key.expression.type == "number" else built
+
+
+def position_of(select: exp.Select, index: int, domain: Domain, dialect: Dialect) -> exp.Expression:
+    """The position of key `index` among its labels; rows with another key are left out by the join."""
+    key = column(f"k{index}", "base")
+    whole_numbers = all(type(label) is int for label in domain)
+    if whole_numbers and list(domain) == list(range(domain[0], domain[0] + len(domain))):  # type: ignore[arg-type,operator]
+        low, high = whole(int(domain[0])), whole(int(domain[-1]))  # type: ignore[arg-type]
+        select.where(every([binary(exp.GTE, key, low), binary(exp.LTE, key.copy(), high)]), copy=False)
+        return cast(binary(exp.Sub, key.copy(), low.copy()), "BIGINT")
+    rows = [
+        exp.Tuple(expressions=[dialect.literal(label, _type_of(domain)), whole(position)])
+        for position, label in enumerate(domain)
+    ]
+    name = f"labels{index}"
+    alias = exp.TableAlias(
+        this=exp.to_identifier(name), columns=[exp.to_identifier("label"), exp.to_identifier("at")]
+    )
+    values = exp.Values(expressions=rows, alias=alias)
+    label = column("label", name)
+    same = dialect.same(key, label, _type_of(domain)) if None in domain else binary(exp.EQ, key, label)
+    select.join(values, on=same, copy=False)
+    return column("at", name)
+
+
+def _type_of(domain: Domain) -> Type | None:
+    return next((type_of(label) for label in domain if label is not None), None)
+
+
+def partial_sum(measure: ExactMeasure, name: str, dialect: Dialect) -> exp.Expression:
+    """A measure of one unit in one group. Sums that surely fit are kept in 64 bits, for speed."""
+    if measure == RowCount():
+        return exp.Count(this=exp.Star())
+    if measure == UnitCount():
+        return whole(1)
+    if isinstance(measure, UnitCount):
+        return call("max", column(name))
+    total = dialect.total(column(name))
+    small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
+    return cast(total, "BIGINT") if small else total
+
+
+def measured(measure: ExactMeasure, columns: Columns, dialect: Dialect) -> exp.Expression:
+    """Step 2: the whole number that a row adds."""
+    condition = None if measure.condition is None else build(measure.condition, columns, dialect)
+    if isinstance(measure, Sum):
+        value = place(measure.lattice, build(measure.argument, columns, dialect), dialect)
+        if measure.centre:
+            value = binary(exp.Sub, value, whole(measure.centre))
+        if measure.power == 2:
+            value = binary(exp.Mul, value, value.copy())
+        return value if condition is None else when((condition, value))
+    tests = [] if condition is None else [condition]
+    if isinstance(measure, RowCount) and measure.argument is not None:
+        tests.append(is_known(build(measure.argument, columns, dialect)))
+    return when((every(tests), whole(1)), otherwise=whole(0)) if tests else whole(1)
+
+
+def tallied(tally: Tally, columns: Columns, dialect: Dialect) -> exp.Expression:
+    """Step 2 for a tally: the row's place on the lattice or among the labels."""
+    argument = build(tally.argument, columns, dialect)
+    if tally.lattice is not None:
+        value = place(tally.lattice, argument, dialect)
+    else:
+        assert tally.labels is not None
+        value = when(
+            *(
+                (
+                    binary(exp.EQ, argument.copy(), dialect.literal(label, tally.argument.type)),
+                    whole(position),
+                )
+                for position, label in enumerate(tally.labels)
+            )
+        )
+    return value if tally.condition is None else when((build(tally.condition, columns, dialect), value))
