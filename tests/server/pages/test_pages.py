@@ -1,10 +1,13 @@
 """The pages over a real socket: who gets in, what protects forms, who sees what."""
 
+import asyncio
 import re
 import time
 
+import httpx
 import pytest
 
+from discreet.server import make_app
 from server.pages.visiting import COUNT, Visitor
 from server.running import running, write_policy
 
@@ -64,6 +67,16 @@ def test_the_cookie_is_for_this_site_and_for_no_script(visitor, town):
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert town.tokens["ann"] not in cookie
+
+
+def test_over_https_cookies_are_sent_over_https_alone(town):
+    async def entrance(scheme):
+        transport = httpx.ASGITransport(app=make_app(town.house))
+        async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://town") as client:
+            return (await client.get("/login")).headers["set-cookie"]
+
+    assert "Secure" in asyncio.run(entrance("https"))
+    assert "Secure" not in asyncio.run(entrance("http"))
 
 
 def test_a_new_sign_in_ends_the_old_session(visitor, town):
