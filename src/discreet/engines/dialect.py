@@ -13,10 +13,17 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from discreet.engines.sql import SQL_TYPES, binary, call, cast, literal, real, text, when
+from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
 from discreet.tables import Type, Value
 
 Built = exp.Expression
 Typed = tuple[Built, Type | None]  # a type of None stands for a unit or a whole number of ours
+GRAMMARS: Mapping[Type, str] = {
+    "integer": INTEGER_GRAMMAR,
+    "number": NUMBER_GRAMMAR,
+    "date": DATE_GRAMMAR,
+    "timestamp": TIMESTAMP_GRAMMAR,
+}
 
 
 class Dialect(ABC):
@@ -84,6 +91,10 @@ class Dialect(ABC):
     def total(self, number: Built) -> Built:
         """The exact sum of an aggregate's whole numbers, which are BIGINT or HUGEINT."""
         return call("sum", number)
+
+    def small_total(self, number: Built) -> Built:
+        """The same, where it surely fits in 64 bits: as BIGINT."""
+        return cast(self.total(number), "BIGINT")
 
     def quotient(self, left: Built, right: Built) -> Built:
         """Divided towards zero; both HUGEINT, the divisor not zero."""

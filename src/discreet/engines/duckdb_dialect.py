@@ -2,10 +2,9 @@
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Built, Dialect, Typed, in_calendar, without
+from discreet.engines.dialect import GRAMMARS, Built, Dialect, Typed, in_calendar, without
 from discreet.engines.order import HASH_BITS
 from discreet.engines.sql import SQL_TYPES, binary, call, cast, column, text, try_cast, when, whole
-from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
 from discreet.tables import Type
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -90,11 +89,3 @@ class DuckDBDialect(Dialect):
     def microseconds(self, moment: Built) -> Built:
         """A timestamp as BIGINT: microseconds since 1970."""
         return call("epoch_us", moment)
-
-
-GRAMMARS: dict[Type, str] = {
-    "integer": INTEGER_GRAMMAR,
-    "number": NUMBER_GRAMMAR,
-    "date": DATE_GRAMMAR,
-    "timestamp": TIMESTAMP_GRAMMAR,
-}

@@ -33,10 +33,19 @@ from discreet.engines.sql import (
     named,
     whole,
 )
-from discreet.engines.sql_measures import PLAIN, key_of, measured, partial_sum, position_of, tallied
+from discreet.engines.sql_measures import (
+    PLAIN,
+    code_of,
+    key_of,
+    measured,
+    partial_sum,
+    position_of,
+    tallied,
+    total_of,
+)
 from discreet.engines.sql_order import hash_of
 from discreet.engines.sql_relations import UNIT, Relations, row_number
-from discreet.planning import ExactPlan, Sum
+from discreet.planning import ExactPlan
 
 GROUP, COUNT, FOUND, PLACE, LAST = "g", "n", "f", "place", "last"
 
@@ -207,33 +216,33 @@ class Statement:
 
     def _first_rows(self) -> exp.Select:
         """The first `max_rows` rows of each unit and group that has more."""
+        ranked = self._numbered_rows()
+        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
+        return self._up_to(self.plan.max_rows, ranked.join("over", on=every(same), copy=False))
+
+    def _numbered_rows(self) -> exp.Select:
+        """All rows, each with its number among those of its unit and group."""
         codes = self._codes()
         typed: list[Typed] = [(code, None) for code in codes]
         hashed = self._hash([(column(UNIT, "rows"), None), *typed])
         cell = [column(UNIT, "rows"), column(GROUP, "rows")]
         number = row_number(cell, [hashed, *(code.copy() for code in codes)])
-        names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
-        ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
-        ranked.select(named(number, PLACE), copy=False)
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        ranked.join("over", on=every(same), copy=False)
-        select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
-        select.select(*(column(name) for name in names), copy=False)
-        return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
+        select = exp.Select().from_("rows").select(*(column(name, "rows") for name in self._row_names))
+        return select.select(named(number, PLACE), copy=False)
+
+    def _up_to(self, most: int, numbered: exp.Select) -> exp.Select:
+        select = exp.Select().from_(numbered.subquery("r", copy=False), copy=False)
+        select.select(*(column(name) for name in self._row_names), copy=False)
+        return select.where(binary(exp.LTE, column(PLACE), whole(most)), copy=False)
+
+    @property
+    def _row_names(self) -> list[str]:
+        return [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
 
     def _codes(self) -> list[exp.Expression]:
         """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
-        measures = self.plan.measures or (None,)
-        codes: list[exp.Expression] = []
-        for name, measure in zip(self._numbers, measures, strict=True):
-            if measure in PLAIN:
-                codes.append(whole(2, "HUGEINT"))
-                continue
-            above = isinstance(measure, Sum) and measure.power == 1
-            low = measure.lattice.lowest - measure.centre if above else 0  # type: ignore[union-attr]
-            code = binary(exp.Sub, column(name, "rows"), whole(low - 1, "HUGEINT"))
-            codes.append(exp.Coalesce(this=code, expressions=[whole(0, "HUGEINT")]))
-        return codes
+        measures = (self.plan.tally,) if self.plan.tally is not None else self.plan.measures
+        return [code_of(each, column(f"m{index}", "rows")) for index, each in enumerate(measures)]
 
     # Step 4, for both.
 
@@ -297,7 +306,11 @@ class Statement:
         for index, measure in enumerate(self.plan.measures):
             name = f"m{index}"
             counted = self.plan.each_row and measure in PLAIN
-            added = exp.Count(this=exp.Star()) if counted else self._dialect.total(column(name, table))
+            added = (
+                exp.Count(this=exp.Star())
+                if counted
+                else total_of(measure, column(name, table), self._dialect)
+            )
             # A sum of nothing is 0. The text of a whole number reaches Python exactly, however wide.
             total = exp.Coalesce(this=added, expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), name), copy=False)

@@ -6,7 +6,7 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlglot import exp
 
@@ -26,6 +26,8 @@ Stored = Mapping[str, Mapping[str, str]]  # table -> column -> its type as the e
 class SQLEngine(ABC):
     """Runs exact plans as SQL in one dialect."""
 
+    statement: ClassVar[type[Statement]] = Statement  # how it bounds
+
     def __init__(self, policy: Policy, dialect: Dialect, hashing: str) -> None:
         if hashing not in HASHES:
             raise InvalidParameter(f"hashing must be one of {', '.join(HASHES)}, got {hashing!r}.")
@@ -42,7 +44,7 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
-        return _as_table(plan, self._fetch(Statement(plan, self._relations).build()))
+        return _as_table(plan, self._fetch(self.statement(plan, self._relations).build()))
 
     def _fetch(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
         try:
