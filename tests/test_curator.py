@@ -114,7 +114,7 @@ def test_bad_prices_are_refused_and_nothing_is_charged(tmp_path, price):
 def test_a_failing_engine_keeps_the_charge_and_gives_a_constant_error(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
         engine = curator._holdings.engine()
-        monkeypatch.setattr(engine, "_execute", lambda sql: 1 / 0)
+        monkeypatch.setattr(engine, "_rows", lambda statement: 1 / 0)
         with pytest.raises(dp.EngineFailure) as failure:
             curator.ask(SQL, epsilon=0.5)
         assert "division" not in str(failure.value)

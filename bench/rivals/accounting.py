@@ -57,3 +57,12 @@ def microsoft(what, error, delta):
         return np.asarray(accountant.compute_epsilon(delta, counts))[2]
 
     return work
+
+
+def answer(rival, what, setting, delta):
+    """What a rival answers, or the words in which it refuses."""
+    try:
+        found = float({"google": google, "microsoft": microsoft}[rival](what, setting, delta)())
+    except ValueError as error:
+        return [f"refuses: {str(error).split('.')[0]}"]
+    return ["infinity" if np.isinf(found) else found]

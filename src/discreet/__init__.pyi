@@ -8,6 +8,7 @@ from discreet import (
 )
 from discreet.answers import Answer as Answer, Receipt as Receipt
 from discreet.auditing import AuditReport as AuditReport, audit as audit
+from discreet.client import connect as connect
 from discreet.curator import Curator as Curator
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,

@@ -19,6 +19,7 @@ from discreet.planning import (
     Plan,
     SetPlan,
     Sum,
+    Tallied,
     UnitCount,
     plan_exact,
 )
@@ -100,12 +101,11 @@ def _chosen(
     assert tally is not None
     chosen = []
     for group in groups:
-        counts = found.get(group, {})
+        counts = Tallied.of(found.get(group, {}))
         if isinstance(step.chooser, Quantile):
-            chosen.append(step.chooser._release_tally(counts, source))
+            chosen.append(step.chooser._release_tally(counts.numbers, counts.rows, source))
         else:
-            labels = range(len(tally.labels or ()))
-            chosen.append(step.chooser._choose([counts.get(label, 0) for label in labels], source))
+            chosen.append(step.chooser._choose(counts.among(len(tally.labels or ())), source))
     return chosen
 
 

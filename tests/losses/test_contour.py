@@ -10,6 +10,7 @@ from discreet.losses import contour as contour_module
 from discreet.losses.continuous import GaussianPair, LaplacePair, gaussian_delta
 from discreet.losses.contour import Contour, Folded
 from discreet.losses.lattice import DiscreteGaussianPair, discrete_laplace_pair
+from discreet.losses.nodes import Balls, Nodes
 from discreet.losses.pair import Atoms
 from discreet.losses.sampled_gaussian import SampledGaussianPair
 from discreet.losses.solvers import Binomial
@@ -56,11 +57,30 @@ def test_without_the_nodes_beyond_the_last_the_ends_miss():
 
 def test_without_the_radii_of_rounding_the_ends_miss():
     with working_precision(30):
-        line = Contour([(GaussianPair(F(1, 4)), 7)], theta=2.0, window=arb(40), last=120)
+        parts = [(GaussianPair(F(1, 4)), 7)]
+        line = Contour(parts, theta=2.0, window=arb(40), last=120, arithmetic=Balls)
         low, high = line.bounds(arb(3), 1.0, 4.0)
     truth = gaussian_delta(arb(7) / 4, arb(3))
     assert holds((low, high), truth)
     assert surely_outside((low.mid(), high.mid()), truth)
+
+
+@pytest.mark.parametrize("term", ["values", "turns"])
+def test_without_the_rounding_of_floats_the_ends_miss(monkeypatch, term):
+    pair = LaplacePair(F(1, 10))
+    truth = Contour([(pair, 5000)], theta=0.6, window=arb(80), last=200, arithmetic=Balls)
+    line = Contour([(pair, 5000)], theta=0.6, window=arb(80), last=200)
+    for epsilon in (arb(40), arb(43.25), arb(47)):
+        exactly = truth.total(epsilon)
+        assert holds((line.total(epsilon).lower(), line.total(epsilon).upper()), exactly)
+    if term == "values":
+        line.weights = Nodes(line.weights.values, 0 * line.weights.error)
+    else:
+        for name in ("nodes.PRODUCT", "nodes.UNIT", "continuous.UNIT"):
+            monkeypatch.setattr(f"discreet.losses.{name}", 0.0)
+        line = Contour([(pair, 5000)], theta=0.6, window=arb(80), last=200)
+    missed = [not line.total(arb(e)).overlaps(truth.total(arb(e))) for e in (40, 43.25, 47)]
+    assert any(missed)
 
 
 def test_without_the_rules_error_a_sampled_moment_is_wrong(monkeypatch):
@@ -81,7 +101,9 @@ def test_moments_of_a_sampled_gaussian_hold_those_of_a_direct_sum(direction):
         weight = 1 + (v - arb(0.5)).expm1() / 10
         power = 1 + z if direction == 0 else -z
         total += (power * weight.log() - v**2 / 2).exp() * step / (2 * arb.pi()).sqrt()
-    assert abs(pair.moment(z) - total) < 1e-20
+    moment = pair.moment(z)
+    assert moment.overlaps(total)
+    assert float(moment.real.rad()) < 1e-16
 
 
 PAIRS = {

@@ -10,9 +10,9 @@ from discreet.server.records import SqliteRecords
 
 @pytest.fixture
 def people(tmp_path):
-    people = People(SqliteRecords(tmp_path / "house.people"))
-    yield people
-    people.close()
+    records = SqliteRecords(tmp_path / "house.people")
+    yield People(records)
+    records.close()
 
 
 def test_a_token_names_its_person(people):
@@ -46,7 +46,7 @@ def test_a_revoked_token_names_nobody_and_others_go_on(people):
 def test_a_token_ends_with_its_days(people, monkeypatch):
     token = people.add("ann", "analyst", days=1)
     later = datetime.now(UTC) + timedelta(days=1, seconds=1)
-    monkeypatch.setattr(people_module, "_now", lambda: people_module._time(later))
+    monkeypatch.setattr(people_module, "now", lambda: people_module._time(later))
     assert people.identify(token) is None
 
 
@@ -74,13 +74,14 @@ def test_a_taken_name_and_an_unknown_role_are_refused(people):
 
 
 def test_two_processes_worth_of_people_see_each_other_at_once(tmp_path):
-    one, other = (People(SqliteRecords(tmp_path / "house.people")) for _ in range(2))
+    records = [SqliteRecords(tmp_path / "house.people") for _ in range(2)]
+    one, other = map(People, records)
     token = one.add("ann", "analyst")
     assert other.identify(token) == Person("ann", "analyst")
     other.revoke("ann")
     assert one.identify(token) is None
-    one.close()
-    other.close()
+    for each in records:
+        each.close()
 
 
 def test_only_the_owner_of_the_file_may_read_it(people, tmp_path):

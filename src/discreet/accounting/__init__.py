@@ -5,7 +5,7 @@ from discreet.accounting.bounds import Notion, covers
 from discreet.accounting.calibrate import calibrate, keeps
 from discreet.accounting.experiment import Experiment, Round, View
 from discreet.accounting.odometer import Odometer
-from discreet.accounting.rule import Budget, Rule, check_charge, describe, least, notion_json
+from discreet.accounting.rule import Budget, Rule, check_charge, describe, least, notion_json, read_notion
 from discreet.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "keeps",
     "least",
     "notion_json",
+    "read_notion",
     "read_rule",
     "rule_for",
 ]

@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "budget": "discreet.cli.budget:budget",
     "history": "discreet.cli.history:history",
     "ledger": "discreet.cli.ledger:app",
+    "serve": "discreet.cli.serve:app",
 }
 
 

@@ -1,10 +1,11 @@
 """Spark: where tables are large. Statements run in the cluster, and only their few rows leave it."""
 
+import contextlib
 import os
 import threading
 import uuid
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -49,6 +50,13 @@ class SparkEngine(SQLEngine):
         self._closing()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self._run(statement, lambda frame: frame.collect())]
+
+    def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
+        table = self._run(statement, lambda frame: frame.toArrow())
+        return tuple(each.to_numpy() for each in table.columns)
+
+    def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
         if os.getpid() != self._pid:
             fail()  # a driver does not survive a fork
         with self._lock:
@@ -57,16 +65,19 @@ class SparkEngine(SQLEngine):
                 self._open()
         sql, session = self._dialect.write(statement), self._session
         try:
-            with quiet():
-                return self._collect(session, sql)
+            with quiet(), self._in_time(session):
+                return fetch(session.sql(sql))
         except Exception:
             if self._given_session is None and not is_alive(session):
                 self._lost = True
             raise
 
-    def _collect(self, session: Any, sql: str) -> list[tuple[Any, ...]]:
+    @contextlib.contextmanager
+    def _in_time(self, session: Any) -> Iterator[None]:
+        """Interrupt what this thread runs when its time is over."""
         if self._timeout_s is None:
-            return [tuple(row) for row in session.sql(sql).collect()]
+            yield
+            return
         tag = f"discreet-{uuid.uuid4().hex}"
         done, late = threading.Event(), threading.Event()
 
@@ -80,14 +91,13 @@ class SparkEngine(SQLEngine):
         session.addTag(tag)
         try:
             watcher.start()
-            rows = [tuple(row) for row in session.sql(sql).collect()]
+            yield
         finally:
             done.set()
             watcher.join()
             session.removeTag(tag)
         if late.is_set():
             fail()
-        return rows
 
     def _open(self) -> None:
         self._pid, self._lost = os.getpid(), False

@@ -3,7 +3,7 @@
     base     the rows: unit, keys k0.., measures m0..
     rows     unit, group number, measures: public labels by position, found keys numbered in their order
     pairs    for each unit and group: how many rows, and the sums
-    first    the first rows of those units and groups that have more than `max_rows`
+    first    the first rows of those units and groups that have more than `max_rows` (in a tally: of all)
     placed   each unit's groups, with their place in the unit's order
     last     for each unit in too many groups: the place of its last kept group
     kept     what is added up
@@ -178,7 +178,7 @@ class Statement:
         within.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
         over = exp.Select().from_("pairs").select(*cell)
         over.where(binary(exp.GT, column(COUNT), whole(self.plan.max_rows)), copy=False)
-        chosen = self._first_rows().subquery("r", copy=False)
+        chosen = self._first_rows(among="over").subquery("r", copy=False)
         first = exp.Select().from_(chosen, copy=False).select(*cell, *self._partial_sums()).group_by(*cell)
         again = exp.Select().from_("first").select(*self._pair_columns())
         bounded = exp.Union(this=within, expression=again, distinct=False)
@@ -214,30 +214,22 @@ class Statement:
         found = [column(FOUND)] if self.plan.labels is None else []
         return [column(UNIT), column(GROUP), *counts, *found]
 
-    def _first_rows(self) -> exp.Select:
-        """The first `max_rows` rows of each unit and group that has more."""
-        ranked = self._numbered_rows()
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        return self._up_to(self.plan.max_rows, ranked.join("over", on=every(same), copy=False))
-
-    def _numbered_rows(self) -> exp.Select:
-        """All rows, each with its number among those of its unit and group."""
+    def _first_rows(self, *, among: str | None = None) -> exp.Select:
+        """The first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
         codes = self._codes()
         typed: list[Typed] = [(code, None) for code in codes]
         hashed = self._hash([(column(UNIT, "rows"), None), *typed])
         cell = [column(UNIT, "rows"), column(GROUP, "rows")]
         number = row_number(cell, [hashed, *(code.copy() for code in codes)])
-        select = exp.Select().from_("rows").select(*(column(name, "rows") for name in self._row_names))
-        return select.select(named(number, PLACE), copy=False)
-
-    def _up_to(self, most: int, numbered: exp.Select) -> exp.Select:
-        select = exp.Select().from_(numbered.subquery("r", copy=False), copy=False)
-        select.select(*(column(name) for name in self._row_names), copy=False)
-        return select.where(binary(exp.LTE, column(PLACE), whole(most)), copy=False)
-
-    @property
-    def _row_names(self) -> list[str]:
-        return [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
+        names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
+        ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        ranked.select(named(number, PLACE), copy=False)
+        if among is not None:
+            same = [binary(exp.EQ, column(name, "rows"), column(name, among)) for name in (UNIT, GROUP)]
+            ranked.join(among, on=every(same), copy=False)
+        select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
+        select.select(*(column(name) for name in names), copy=False)
+        return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
 
     def _codes(self) -> list[exp.Expression]:
         """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
@@ -279,29 +271,17 @@ class Statement:
     # Tallies: rows stay rows.
 
     def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
-        cell = [column(UNIT), column(GROUP)]
-        over = exp.Select().from_("rows").select(*cell).group_by(*cell)
-        over.having(binary(exp.GT, exp.Count(this=exp.Star()), whole(self.plan.max_rows)), copy=False)
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        within = exp.Select().from_("rows")
-        within.select(*(column(name, "rows") for name in self._pair_names), copy=False)
-        within.join("over", on=every(same), join_type="left", copy=False)
-        within.where(is_null(column(UNIT, "over")), copy=False)
-        first = exp.Select().from_("first").select(*self._pair_columns())
-        bounded = exp.Union(this=within, expression=first, distinct=False)
-        return [
-            ("over", over, True),
-            ("first", self._first_rows(), False),
-            ("bounded", bounded, self._limits_groups),
-            *self._keep("bounded", self._pair_columns()),
-        ]
+        """All rows are numbered: finding out first who has too many costs more than it saves."""
+        first = self._first_rows()
+        return [("bounded", first, self._limits_groups), *self._keep("bounded", self._pair_columns())]
 
     # Step 5.
 
     def _add_up(self, table: str) -> exp.Select:
         select = exp.Select().from_(table).select(column(GROUP, table)).group_by(column(GROUP, table))
         if self.plan.tally is not None:
-            select.select(column("m0", table), named(exp.Count(this=exp.Star()), COUNT), copy=False)
+            number = named(cast(column("m0", table), "BIGINT"), "m0")  # a lattice's steps, or a position
+            select.select(number, named(exp.Count(this=exp.Star()), COUNT), copy=False)
             select.group_by(column("m0", table), copy=False)
         for index, measure in enumerate(self.plan.measures):
             name = f"m{index}"

@@ -84,11 +84,11 @@ def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expres
     """The number that a row adds, as one >= 0 for the order: 0 where it adds nothing."""
     if measure in PLAIN:
         return whole(2)
+    if isinstance(measure, Tally):  # steps of a coarse lattice, or positions
+        return binary(exp.Add, number, whole(1))
     low, far = 0, 1
     if isinstance(measure, Sum):
         low, far = (measure.lattice.lowest - measure.centre if measure.power == 1 else 0), measure.largest
-    elif isinstance(measure, Tally) and measure.lattice is not None:
-        far = measure.lattice.largest
     kind = "BIGINT" if far < 2**61 else "HUGEINT"
     code = binary(exp.Sub, number, whole(low - 1, kind))
     return exp.Coalesce(this=code, expressions=[whole(0, kind)])

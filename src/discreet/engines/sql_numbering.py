@@ -23,12 +23,6 @@ class NumberedStatement(Statement):
         pairs = exp.Select().from_(chosen, copy=False).select(*cell, *self._partial_sums()).group_by(*cell)
         return [("pairs", pairs, False), *self._keep("pairs", self._pair_columns())]
 
-    def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
-        return [("first", self._first_rows(), False), *self._keep("first", self._pair_columns())]
-
-    def _first_rows(self) -> exp.Select:
-        return self._up_to(self.plan.max_rows, self._numbered_rows())
-
     def _keep(self, table: str, columns: list[exp.Expression]) -> list[tuple[str, exp.Expression, bool]]:
         if not self._limits_groups:
             return super()._keep(table, columns)

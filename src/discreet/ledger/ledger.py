@@ -127,7 +127,9 @@ class Ledger:
         if row.state == "answered":
             return _as_charge(row)
         if row.state == "charged" and self._store.is_alive(row.owner):
-            return LedgerConflict("this request is still running. Ask again later under the same key.")
+            return LedgerConflict(
+                "this request is still running. Ask again later under the same key.", state="running"
+            )
         if row.state == "charged":
             abandon(transaction, row.id)
         return LedgerConflict("this request was charged and abandoned: it is never run again. Use a new key.")
@@ -150,6 +152,11 @@ class Ledger:
             return None if row is None else row.answer
 
         return self._store.read(look)
+
+    def find_charge(self, charge: int) -> Charge | None:
+        """The charge of this data set with that number, and its answer if it has one."""
+        row = self._store.read(lambda transaction: transaction.charge(charge))
+        return None if row is None or row.dataset != self._dataset else _as_charge(row)
 
     def _abandon_the_dead(self, transaction: Transaction) -> None:
         """After a restart: a charge whose process is gone is never run again."""

@@ -1,10 +1,12 @@
 """The pairs of Laplace and Gaussian noise on the real line."""
 
+import math
 from fractions import Fraction
 
 from flint import acb, arb
 
-from discreet.losses.pair import Acb, Pair, turns
+from discreet.losses.nodes import UNIT, Acb, Grid, Nodes, geometric
+from discreet.losses.pair import Pair, turns
 from discreet.numerics import Arb, ball
 
 
@@ -17,6 +19,7 @@ class LaplacePair(Pair):
     def __init__(self, epsilon: Fraction) -> None:
         self.epsilon = ball(epsilon)
         self._scale = (-self.epsilon / 2).exp() / 2
+        self._float = float(epsilon)
 
     def largest(self) -> Arb | None:
         return self.epsilon
@@ -36,10 +39,33 @@ class LaplacePair(Pair):
             values.append(rising + falling + (rising - falling) / acb(2 * half, 2 * spacing * j))
         return values
 
+    def nodes(self, grid: Grid) -> Nodes:
+        half = grid.theta + arb(0.5)
+        up = (half * self.epsilon).exp()
+        down = 1 / up
+        whole = up + down + (up - down) / (2 * half)
+        rise, fall = float(up / whole), float(down / whole)
+        rows, wrong = geometric([acb(0, grid.spacing * self.epsilon)], grid.last)
+        rising, falling = rise * rows[0], fall * rows[0].conjugate()
+        slow = grid.inverse(0.5)
+        values = rising + falling + 0.5 * (rising - falling) * slow.values
+        # rise + fall <= 1 and |slow| <= 2: each part is within wrong + 4u, or + 12u and the error of `slow`
+        return Nodes(values, 2 * wrong + 24 * UNIT + slow.error)
+
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         cosh = ((theta + arb(0.5)) * self.epsilon).cosh()
         bound = 2 * self._scale * cosh * (1 + 1 / (2 * frequency))
         return bound.min(super().decay(theta, frequency))
+
+    def about_log_moment(self, theta: float) -> float:
+        half, size = theta + 0.5, self._float
+        small = math.exp(-2 * half * size)
+        return size * theta + math.log((1 + small + (1 - small) / (2 * half)) / 2)
+
+    def about_decay(self, theta: float, frequency: float) -> float:
+        half = theta + 0.5
+        ratio = math.tanh(half * self._float) / (2 * half)  # of the part that falls to the one that does not
+        return min(math.log((1 + 1 / (2 * frequency)) / (1 + ratio)), 0.0)
 
     def delta(self, epsilon: Arb) -> Arb:
         if epsilon < -self.epsilon:
@@ -80,6 +106,12 @@ class GaussianPair(Pair):
 
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         return abs(self.moment(acb(theta))) * (-self.mu_squared * frequency**2 / 2).exp()
+
+    def about_log_moment(self, theta: float) -> float:
+        return theta * (theta + 1) * float(self.mu_squared) / 2 + float(self._kept.log())
+
+    def about_decay(self, theta: float, frequency: float) -> float:
+        return -float(self.mu_squared) * frequency**2 / 2
 
     def delta(self, epsilon: Arb) -> Arb:
         return self._failure + self._kept * gaussian_delta(self.mu_squared, epsilon)

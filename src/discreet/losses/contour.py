@@ -3,7 +3,8 @@
 With φ = ∏ φᵢ^kᵢ the transform of the composed loss and θ > 0, G(x) = e^(θx)δ(x) has the transform
 φ(z)/(z(z+1)), z = θ + it. By Poisson's formula the trapezoid rule of spacing 2π/Λ gives Σ_m G(ε + mΛ), all of
 whose terms are >= 0. What is added or left out is bounded: the aliases m ≠ 0 by Chernoff, the nodes beyond
-the last by `Pair.decay`, and rounding by Arb. docs/theory/certified-composition.md has the proof.
+the last by `Pair.decay`, and rounding by Arb or by the bounds of `Nodes`.
+docs/theory/certified-composition.md has the proof.
 """
 
 import math
@@ -12,7 +13,8 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from discreet.losses.pair import Acb, Pair, turns
+from discreet.losses.nodes import Arithmetic, Grid, Nodes, Values
+from discreet.losses.pair import Pair
 from discreet.numerics import Arb, ball
 
 Part = tuple[Pair, int]
@@ -33,44 +35,81 @@ def log_moment(parts: Sequence[Part], theta: Arb) -> Arb:
 
 
 class Contour:
-    """The trapezoid rule at one tilt θ and window Λ; good for ε near the saddlepoint."""
+    """The trapezoid rule at one tilt θ and window Λ; good for ε near the saddlepoint.
 
-    def __init__(self, parts: Sequence[Part], *, theta: float, window: Arb, last: int) -> None:
+    The values at the nodes are φ(z)/φ(θ), in floating point or in balls; K(θ) = ln φ(θ) is kept apart.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        *,
+        theta: float,
+        window: Arb,
+        last: int,
+        arithmetic: Arithmetic = Nodes,
+    ) -> None:
         self.parts = parts
         self.theta = arb(theta)
         self.window = window
         self.spacing = 2 * arb.pi() / window
         self.last = last
-        self.weights = self.prepare(self.transform())
+        self.arithmetic = arithmetic
+        self.height = log_moment(parts, self.theta)
+        self.prepare(self.transform())
         self.cut = self.beyond_last()
+        self._bounds: dict[float, Arb] = {}
 
-    def transform(self) -> list[Acb]:
-        """φ(z_j) = ∏ φᵢ(z_j)^kᵢ at the nodes z_j = θ + 2πij/Λ."""
-        nodes = [acb(1)] * (self.last + 1)
+    def transform(self) -> Values:
+        """φ(z_j)/φ(θ) = ∏ (φᵢ(z_j)/φᵢ(θ))^kᵢ at the nodes z_j = θ + 2πij/Λ."""
+        found: Values | None = None
+        grid = Grid(self.theta, self.spacing, self.last)
         for pair, count in self.parts:
-            for j, value in enumerate(pair.moments(self.theta, self.spacing, self.last)):
-                nodes[j] *= value**count
-        return nodes
+            one = self._values(pair, grid).power(count)
+            found = one if found is None else found * one
+        assert found is not None
+        return found
 
-    def prepare(self, nodes: list[Acb]) -> list[Acb]:
-        """φ(z)/(z(z+1)), at each node."""
-        points = (acb(self.theta, self.spacing * j) for j in range(self.last + 1))
-        return [value / (z * (z + 1)) for value, z in zip(nodes, points, strict=True)]
+    def _values(self, pair: Pair, grid: Grid) -> Values:
+        return pair.nodes(grid) if self.arithmetic is Nodes else pair.balls(grid)
+
+    def prepare(self, values: Values) -> None:
+        """Weigh each value with its kernel 1/(z(z+1))."""
+        self.weights = values * (self._line(0) * self._line(1)).inverse()
+
+    def _line(self, shift: int) -> Values:
+        return self.arithmetic.line(self.theta + shift, self.spacing, self.last)
 
     def beyond_last(self) -> Arb:
-        """A bound on the nodes left out."""
+        """A bound on the nodes left out, as a share of φ(θ)."""
         return beyond(self.parts, self.theta, self.window, self.spacing * self.last)
 
     def total(self, epsilon: Arb) -> Arb:
-        """(1/Λ) Σ_j φ(z_j)/(z_j(z_j+1)) e^(−i t_j ε): the trapezoid rule, in balls."""
-        return _both_sides(self.weights, -self.spacing * epsilon) / self.window
+        """(1/Λ) Σ_j φ(z_j)/φ(θ)/(z_j(z_j+1)) e^(−i t_j ε): the trapezoid rule."""
+        return self.weights.both_sides(-self.spacing * epsilon) / self.window
+
+    def about(self, epsilon: float) -> float:
+        """About ln δ(ε), or minus infinity: for a search, and in no proof."""
+        total = self.about_total(epsilon)
+        return float(self.height) - float(self.theta) * epsilon + math.log(total) if total > 0 else -math.inf
+
+    def about_total(self, epsilon: float) -> float:
+        """About `total`."""
+        return self.weights.about_both_sides(-float(self.spacing) * epsilon) / float(self.window)
 
     def bounds(self, epsilon: Arb, below: float, above: float) -> tuple[Arb, Arb]:
         """Balls below and above δ(ε) of the finite losses; aliases by Chernoff at `below` < θ < `above`."""
-        scale = (-self.theta * epsilon).exp()
+        scale = (self.height - self.theta * epsilon).exp()
         total = self.total(epsilon)
-        aliases = _falling(self, epsilon, arb(above)) + _rising(self, epsilon, arb(below))
+        aliases = _falling(self, epsilon, above) + _rising(self, epsilon, below)
         return scale * (total - self.cut - aliases), scale * (total + self.cut)
+
+    def log_moment_above(self, tilt: float) -> Arb:
+        """A bound on K(tilt) − K(θ) from above."""
+        if tilt not in self._bounds:
+            known = (pair.log_moment_above(arb(tilt)) * count for pair, count in self.parts)
+            self._bounds[tilt] = sum(known, arb(0)) - self.height
+        return self._bounds[tilt]
 
 
 class Folded(Contour):
@@ -79,27 +118,51 @@ class Folded(Contour):
     With s the least lattice point >= ε and y = s − ε, Σ_n e^(−z(y+nh))(1 − e^(−(y+nh))) replaces 1/(z(z+1)).
     """
 
-    def __init__(self, parts: Sequence[Part], *, theta: float, lattice: Lattice, last: int) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        *,
+        theta: float,
+        lattice: Lattice,
+        last: int,
+        arithmetic: Arithmetic = Nodes,
+    ) -> None:
         self.lattice = lattice
         self.step = ball(lattice[1])
-        super().__init__(parts, theta=theta, window=self.step * (2 * last + 1), last=last)
+        window = self.step * (2 * last + 1)
+        super().__init__(parts, theta=theta, window=window, last=last, arithmetic=arithmetic)
 
-    def prepare(self, nodes: list[Acb]) -> list[Acb]:
-        z = [acb(self.theta, self.spacing * j) for j in range(self.last + 1)]
-        self.shifted = [v / -(-(at + 1) * self.step).expm1() for v, at in zip(nodes, z, strict=True)]
-        return [v / -(-at * self.step).expm1() for v, at in zip(nodes, z, strict=True)]
+    def prepare(self, values: Values) -> None:
+        self.weights, self.shifted = (values * self._series(self.theta + shift) for shift in (0, 1))
+
+    def _series(self, real: Arb) -> Values:
+        """1/(1 − e^(−zh)) on the line Re z = real."""
+        turning = self.arithmetic.powers(acb(0, -self.spacing * self.step), self.last)
+        return turning.scaled((-real * self.step).exp()).one_minus().inverse()
 
     def beyond_last(self) -> Arb:
         return arb(0)
 
     def total(self, epsilon: Arb) -> Arb:
-        offset, step = self.lattice
-        point = offset + step * math.ceil((_middle(epsilon) - offset) / step)
+        point, _ = self._next_point(_middle(epsilon))
         gap, angle = ball(point) - epsilon, -self.spacing * ball(point)
-        plain, shifted = _both_sides(self.weights, angle), _both_sides(self.shifted, angle)
+        plain, shifted = (weights.both_sides(angle) for weights in (self.weights, self.shifted))
         total = (-self.theta * gap).exp() * (plain - (-gap).exp() * shifted) / (2 * self.last + 1)
         # If the truth within the ball of ε lies beyond the point, that point counts 1 − e^(ε−s) too little.
-        return total + arb(0, 2 * epsilon.rad()) * (self.theta * epsilon).exp()
+        return total + arb(0, 2 * epsilon.rad()) * (self.theta * epsilon - self.height).exp()
+
+    def about_total(self, epsilon: float) -> float:
+        point, gap = self._next_point(Fraction(epsilon))
+        angle = -float(self.spacing * ball(point))
+        plain, shifted = (weights.about_both_sides(angle) for weights in (self.weights, self.shifted))
+        y = float(gap)
+        return math.exp(-float(self.theta) * y) * (plain - math.exp(-y) * shifted) / (2 * self.last + 1)
+
+    def _next_point(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+        """The least lattice point at or above ε, and how far it is."""
+        offset, step = self.lattice
+        point = offset + step * math.ceil((epsilon - offset) / step)
+        return point, point - epsilon
 
 
 def common_lattice(parts: Sequence[Part]) -> Lattice | None:
@@ -115,14 +178,6 @@ def common_lattice(parts: Sequence[Part]) -> Lattice | None:
             step.denominator * own[1].denominator,
         )
     return offset, step
-
-
-def _both_sides(weights: list[Acb], angle: Arb) -> Arb:
-    """Σ over j = −J ... J of weight_j·e^(ij·angle), for weights that are conjugate on both sides."""
-    total = acb(0)
-    for weight, turn in zip(weights, turns(angle, len(weights) - 1), strict=True):
-        total += weight * turn
-    return 2 * total.real - weights[0].real
 
 
 def _middle(value: Arb) -> Fraction:
@@ -147,27 +202,26 @@ def beyond(parts: Sequence[Part], theta: Arb, window: Arb, start: Arb) -> Arb:
 def _decay(pair: Pair, theta: Arb, frequency: Arb) -> Arb:
     period = pair.period()
     if period is not None and not frequency < period / 2:
-        return abs(pair.moment(acb(theta)))
-    return pair.decay(theta, frequency)
+        return arb(1)
+    return pair.decay(theta, frequency) / abs(pair.moment(acb(theta)))
 
 
-def _falling(contour: Contour, epsilon: Arb, tilt: Arb) -> Arb:
+def _falling(contour: Contour, epsilon: Arb, tilt: float) -> Arb:
     # m >= 1: G(x) <= factor·e^(K(tilt) − (tilt−θ)x), a geometric series; nothing beyond the largest loss
     tops = [pair.largest() for pair, _ in contour.parts]
     known = [top * count for top, (_, count) in zip(tops, contour.parts, strict=True) if top is not None]
     if len(known) == len(tops) and sum(known, arb(0)) <= epsilon + contour.window:
         return arb(0)
-    gap = tilt - contour.theta
-    first = (log_moment(contour.parts, tilt) - gap * (epsilon + contour.window)).exp()
-    return chernoff_factor(tilt) * first / -(-gap * contour.window).expm1()
+    gap = arb(tilt) - contour.theta
+    first = (contour.log_moment_above(tilt) - gap * (epsilon + contour.window)).exp()
+    return chernoff_factor(arb(tilt)) * first / -(-gap * contour.window).expm1()
 
 
-def _rising(contour: Contour, epsilon: Arb, tilt: Arb) -> Arb:
+def _rising(contour: Contour, epsilon: Arb, tilt: float) -> Arb:
     # m <= −1: the same with a smaller tilt; tilt 0 is the bound δ <= 1
-    gap = contour.theta - tilt
-    if tilt.is_zero():
-        first, factor = (gap * (epsilon - contour.window)).exp(), arb(1)
+    gap = contour.theta - arb(tilt)
+    if tilt == 0:
+        known, factor = -contour.height, arb(1)
     else:
-        first = (log_moment(contour.parts, tilt) + gap * (epsilon - contour.window)).exp()
-        factor = chernoff_factor(tilt)
-    return factor * first / -(-gap * contour.window).expm1()
+        known, factor = contour.log_moment_above(tilt), chernoff_factor(arb(tilt))
+    return factor * (known + gap * (epsilon - contour.window)).exp() / -(-gap * contour.window).expm1()

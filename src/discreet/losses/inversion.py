@@ -21,24 +21,43 @@ def invert_from_scratch(curve: Curve, delta: Arb, *, ceiling: float) -> Interval
     return invert(curve, delta, near=min(high, ceiling), slope=math.nan, high=min(high, ceiling))
 
 
-def invert(curve: Curve, delta: Arb, *, near: float, slope: float, high: float) -> Interval:
+def invert(
+    curve: Curve,
+    delta: Arb,
+    *,
+    near: float,
+    slope: float,
+    high: float,
+    about: Callable[[float], float] | None = None,
+) -> Interval:
     """An interval around the least ε >= 0 with δ(ε) <= delta, given some proved `high` at or above it.
 
-    The search starts at `near` and goes in steps of 2/slope, where ln δ falls about that fast. The lower
-    end e has δ(e) > delta, the upper δ(e) <= delta, by the curve's own proved ends; where the curve proves
-    nothing, 0 and `high` are the ends.
+    The search, in `about` ln δ, starts at `near` and goes in steps of 2/slope where it falls that fast. The
+    lower end e has δ(e) > delta, the upper δ(e) <= delta, by the curve's own proved ends; where the curve
+    proves nothing, 0 and `high` are the ends.
     """
     target = float(delta.log().mid())
+    known, start = about or middle_of(curve), min(max(near, 0.0), high)
 
     def excess(epsilon: float) -> float:
+        return known(epsilon) - target
+
+    left, right = _bracket(excess, start, 2 / slope, high)
+    root = _root(excess, left, right, 1e-13)
+    guess = 0.0 if math.isnan(slope) else 0.6 * _open_share(curve, root) / slope
+    step = max(guess, 2.0**-50 * root, 2.0**-60)  # no answer needs to be finer than the least epsilon
+    return Interval(_prove_below(curve, delta, root, step), _prove_above(curve, delta, root, step, high))
+
+
+def middle_of(curve: Curve) -> Callable[[float], float]:
+    """About ln δ, from the curve's own ends."""
+
+    def about(epsilon: float) -> float:
         low, up = curve(arb(epsilon))
         middle = (low + up) / 2
-        return float(middle.log().mid()) - target if middle > 0 else -math.inf
+        return float(middle.log().mid()) if middle > 0 else -math.inf
 
-    left, right = _bracket(excess, min(max(near, 0.0), high), 2 / slope, high)
-    root = _root(excess, left, right)
-    step = _first_step(curve, root, slope)
-    return Interval(_prove_below(curve, delta, root, step), _prove_above(curve, delta, root, step, high))
+    return about
 
 
 def _bracket(excess: Callable[[float], float], near: float, reach: float, high: float) -> tuple[float, float]:
@@ -55,32 +74,33 @@ def _bracket(excess: Callable[[float], float], near: float, reach: float, high: 
     return left, right
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """A zero of a falling function between two ends, by the secant and bisection."""
+def _root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """A zero of a falling function between two ends, by the secant that stays between them (Illinois)."""
     at_low, at_high = function(low), function(high)
     if not at_low > 0:
         return low
+    side = 0
     for _ in range(100):
         if high - low <= 4e-16 * high:
             break
         share = at_low / (at_low - at_high) if -math.inf < at_high < 0 else 0.5
         middle = low + (high - low) * min(max(share, 1e-6), 1 - 1e-6)
         value = function(middle)
-        if abs(value) < 1e-13:
+        if abs(value) < tolerance:
             return middle
-        if value > 0:
-            low, at_low, at_high = middle, value, at_high / 2
+        now = 1 if value > 0 else -1
+        if now > 0:
+            low, at_low, at_high = middle, value, at_high / 2 if side == now else at_high
         else:
-            high, at_high, at_low = middle, value, at_low / 2
+            high, at_high, at_low = middle, value, at_low / 2 if side == now else at_low
+        side = now
     return (low + high) / 2
 
 
-def _first_step(curve: Curve, root: float, slope: float) -> float:
-    """About how far the ends must lie from the root: the curve's own relative width, over its slope."""
-    low, up = curve(arb(root))
-    open_width = float(((up - low) / up).mid()) if low > 0 else 1.0
-    guess = 0.0 if math.isnan(slope) else open_width / slope
-    return max(0.6 * guess, 2.0**-50 * root, 2.0**-60)  # no answer needs to be finer than the least epsilon
+def _open_share(curve: Curve, epsilon: float) -> float:
+    """How wide the curve's proved ends are, as a share of δ."""
+    low, up = curve(arb(epsilon))
+    return float(((up - low) / up).mid()) if low > 0 else 1.0
 
 
 def _prove_below(curve: Curve, delta: Arb, root: float, step: float) -> float:

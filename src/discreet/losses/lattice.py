@@ -7,7 +7,8 @@ from flint import acb, arb, ctx
 
 from discreet.losses.family import Direction, Family, register
 from discreet.losses.loss import PrivacyLoss
-from discreet.losses.pair import Acb, Atoms, Pair
+from discreet.losses.nodes import Acb
+from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
 from discreet.numerics import Arb, Real, ball, exact_positive, exact_whole
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import InvalidParameter
-from discreet.losses import questions
+from discreet.losses import extremes, moments, questions
 from discreet.losses.family import Family
 from discreet.losses.relation import Relation, check_relation
 from discreet.losses.term import Term, gather, read_terms, show_terms
@@ -81,8 +81,8 @@ class PrivacyLoss:
     def _bounded(self, delta: Real, width: float) -> Interval:
         limit = exact_delta(delta)
         if limit == 0:
-            top = questions.pure_epsilon(self.terms)
-            return Interval(questions.least_pure_epsilon(self.terms), top)
+            top = extremes.pure_epsilon(self.terms)
+            return Interval(extremes.least_pure_epsilon(self.terms), top)
         return questions.epsilon_interval(self.terms, limit, width)
 
     def delta(self, *, epsilon: Real) -> float:
@@ -99,21 +99,21 @@ class PrivacyLoss:
     @property
     def rho(self) -> float:
         """ρ of zero-concentrated DP, or infinity."""
-        return questions.zcdp_rho(self.terms)
+        return moments.zcdp_rho(self.terms)
 
     @property
     def mu(self) -> float:
         """μ of Gaussian DP, or infinity: only sums of Gaussians have it."""
-        return questions.gaussian_mu(self.terms)
+        return moments.gaussian_mu(self.terms)
 
     def renyi(self, order: Real) -> float:
         """The Rényi divergence of this order > 1, in both directions; math.inf asks for the largest loss."""
         if order == math.inf:
-            return questions.pure_epsilon(self.terms)
+            return extremes.pure_epsilon(self.terms)
         value = exact(order, name="order")
         if value <= 1:
             raise InvalidParameter(f"order must be > 1, got {order}.", parameter="order")
-        return questions.renyi_divergence(self.terms, value)
+        return moments.renyi_divergence(self.terms, value)
 
     def for_group(self, size: int) -> "PrivacyLoss":
         """The loss for groups of this many people.

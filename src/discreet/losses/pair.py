@@ -10,19 +10,18 @@ Everything here is computed in Arb balls at the working precision, so each numbe
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
 
+import numpy as np
 from flint import acb, arb
 
+from discreet.losses.nodes import UNIT, Acb, Array, Balls, Grid, Nodes, geometric, powers, rounded
 from discreet.numerics import Arb, ball
-
-Acb: TypeAlias = Any  # flint.acb, which ships no types
 
 
 class Pair(ABC):
     """The law of one privacy loss: its transform, its curve, its largest value."""
 
-    cost: int = 1  # of one value of the transform, in values of the Laplace's
+    cost: int = 1  # of one value of the transform in floating point, in values of the Laplace's
 
     def failure(self) -> Arb:
         """Pr[L = ∞]: what P can show that Q never does."""
@@ -40,9 +39,32 @@ class Pair(ABC):
         """moment(θ + ij·spacing) for j = 0 ... count."""
         return [self.moment(acb(theta, spacing * j)) for j in range(count + 1)]
 
+    def nodes(self, grid: Grid) -> Nodes:
+        """moment(z_j)/moment(θ) at the nodes of a grid, in floating point; none exceeds 1."""
+        return Nodes.of(self.balls(grid).values)
+
+    def balls(self, grid: Grid) -> Balls:
+        """The same in balls."""
+        whole = self.moment(acb(grid.theta)).real
+        return Balls([value / whole for value in self.moments(grid.theta, grid.spacing, grid.last)])
+
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         """A bound on |moment(θ + it)| for every t with frequency <= |t| <= half the period."""
         return abs(self.moment(acb(theta)))
+
+    def about_log_moment(self, theta: float) -> float:
+        """About `log_moment`: for choosing a tilt, and in no proof."""
+        return float(self.log_moment(arb(theta)).mid())
+
+    def log_moment_above(self, theta: Arb) -> Arb:
+        """A bound on `log_moment` from above, where a rough one is cheaper."""
+        return self.log_moment(theta)
+
+    def about_decay(self, theta: float, frequency: float) -> float:
+        """About ln of `decay`/moment(θ): for choosing the last node, and in no proof."""
+        at = arb(theta)
+        bound = self.decay(at, arb(frequency)).log() - self.log_moment(at)
+        return float(bound.mid())
 
     def period(self) -> Arb | None:
         """The period 2π/h of |moment| along the imaginary axis, for a loss on a lattice of step h."""
@@ -83,17 +105,6 @@ class Pair(ABC):
         return self.moment(acb(theta)).real.log()
 
 
-def powers(base: Acb, count: int) -> list[Acb]:
-    """base^j for j = 0 ... count, by products of halves.
-
-    Halving keeps the products log₂(count) deep: a chain of rotations would blow up rectangular balls.
-    """
-    found = [acb(1), base]
-    for j in range(2, count + 1):
-        found.append(found[j // 2] * found[j - j // 2])
-    return found[: count + 1]
-
-
 def turns(angle: Arb, count: int) -> list[Acb]:
     """e^(ij·angle) for j = 0 ... count."""
     return powers(acb(0, angle).exp(), count)
@@ -120,6 +131,7 @@ class Atoms(Pair):
         self.unseen = arb(0) if unseen is None else unseen  # what Q shows and P never does
         self._lattice = lattice
         self.cost = max(len(self.atoms) // 2, 1)
+        self._floats: Array | None = None
 
     def failure(self) -> Arb:
         return self._failure
@@ -145,6 +157,27 @@ class Atoms(Pair):
             for j, turn in enumerate(turns(spacing * loss, count)):
                 totals[j] += value * turn
         return totals
+
+    def nodes(self, grid: Grid) -> Nodes:
+        masses = [(grid.theta * loss).exp() * mass for loss, mass in self.atoms]
+        whole = sum(masses, arb(0))
+        shares = [rounded(acb(mass / whole)) for mass in masses]
+        rows, wrong = geometric([acb(0, grid.spacing * loss) for loss, _ in self.atoms], grid.last)
+        sums = (2 * len(masses) + 8) * UNIT
+        error = 2 * (wrong + sums) + sum(off for _, off in shares)
+        values = np.array([share for share, _ in shares]) @ rows
+        return Nodes(values, np.full(grid.last + 1, error))
+
+    def about_log_moment(self, theta: float) -> float:
+        if self._floats is None:
+            self._floats = np.array([[float(x) for x in atom] for atom in self.atoms]).T
+        losses, masses = self._floats
+        exponents = theta * losses
+        top = exponents.max()
+        return float(top + np.log(masses @ np.exp(exponents - top)))
+
+    def about_decay(self, theta: float, frequency: float) -> float:
+        return 0.0
 
     def lattice(self) -> tuple[Fraction, Fraction] | None:
         return self._lattice

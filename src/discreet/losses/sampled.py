@@ -56,10 +56,10 @@ class Sampled(Family):
         return one and isinstance(self.terms[0].family.dominating(0), Atoms)
 
     def witness(self, direction: Direction) -> Pair:
-        return _pairs(self, direction, ctx.prec)[1]
+        return pairs(self, direction, ctx.prec)[1]
 
     def dominating(self, direction: Direction) -> Pair | None:
-        return _pairs(self, direction, ctx.prec)[0]
+        return pairs(self, direction, ctx.prec)[0]
 
     def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
         return self.curve(epsilon, direction)
@@ -108,7 +108,7 @@ class Sampled(Family):
 
 
 @lru_cache(maxsize=256)
-def _pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]:
+def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]:
     """The dominating pair and the witness, at this precision."""
     square = family._mu_squared()
     if square is not None:

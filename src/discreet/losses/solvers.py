@@ -11,6 +11,7 @@ from flint import arb
 
 from discreet.losses.continuous import GaussianPair, gaussian_delta
 from discreet.losses.contour import Contour, Folded, Part, common_lattice
+from discreet.losses.nodes import Arithmetic, Balls, Nodes
 from discreet.losses.pair import Atoms, clip_at_zero
 from discreet.losses.tuning import Landscape, Tilt, choose_last, choose_window
 from discreet.numerics import Arb
@@ -18,9 +19,10 @@ from discreet.numerics import Arb
 Ends = tuple[Arb, Arb]
 
 FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
-BUDGET = 4000  # nodes times laws that are spent without asking
+BUDGET = 50_000  # nodes times laws that are spent without asking
+MOST = 2_000_000  # nodes times laws
 MOST_BINOMIAL = 500
-MOST = 60000  # nodes times laws
+MOST_USES = 10**6  # beyond, what floating point loses in each use adds up to too much
 
 
 class Solver(Protocol):
@@ -87,18 +89,26 @@ class Saddle:
     def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, width: float) -> None:
         parts, fine = landscape.parts, tilt.size + math.log(FINE)
         self.window = choose_window(landscape, tilt, epsilon, fine)
-        cost = sum(pair.cost for pair, _ in parts)
+        arithmetic: Arithmetic = Nodes if sum(count for _, count in parts) <= MOST_USES else Balls
+        cost = sum(pair.cost for pair, _ in parts) * (1 if arithmetic is Nodes else 100)
         lattice = common_lattice(parts)
         if lattice is not None and self.window.width < BUDGET / cost * float(lattice[1]):
             last = int(self.window.width / float(lattice[1])) // 2 + 1
-            self.contour: Contour = Folded(parts, theta=tilt.theta, lattice=lattice, last=last)
+            self.contour: Contour = Folded(
+                parts, theta=tilt.theta, lattice=lattice, last=last, arithmetic=arithmetic
+            )
             return
         last = choose_last(parts, tilt, self.window, fine, max(BUDGET // cost, 512))
         if last == max(BUDGET // cost, 512):  # they fall off too slowly: settle for what was asked
-            enough = math.log(max(width * tilt.theta * abs(epsilon), 1e-12) / 16)
+            enough = math.log(max(width * tilt.theta * abs(epsilon), 1e-12) / 8)
             most = max(MOST // cost, 4096)
-            last = max(last, choose_last(parts, tilt, self.window, tilt.size + enough, most))
-        self.contour = Contour(parts, theta=tilt.theta, window=arb(self.window.width), last=last)
+            last = choose_last(parts, tilt, self.window, tilt.size + enough, most)
+        window = arb(self.window.width)
+        self.contour = Contour(parts, theta=tilt.theta, window=window, last=last, arithmetic=arithmetic)
+
+    def about(self, epsilon: float) -> float:
+        """About ln δ(ε)."""
+        return self.contour.about(epsilon)
 
     def bounds(self, epsilon: Arb) -> Ends:
         if not epsilon.is_exact():  # δ falls: take each end where it is worst

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidParameter
 from discreet.losses.family import Family, read_family
@@ -22,6 +22,9 @@ class Term:
     def to_json(self) -> dict[str, Any]:
         """The term's family with its count."""
         return {"count": self.count, **self.family.to_json()}
+
+
+Terms: TypeAlias = tuple[Term, ...]
 
 
 def gather(terms: Iterable[Term]) -> tuple[Term, ...]:

@@ -7,10 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from flint import arb
-
-from discreet.losses.contour import Part, beyond, log_moment
-from discreet.numerics import Arb
+from discreet.losses.contour import Part
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -63,22 +60,18 @@ def minimise(function: Callable[[float], float], start: float = 1.0) -> float:
 
 
 class Landscape:
-    """K(θ) at the saddlepoint and around it; every value is remembered."""
+    """About K(θ) at the saddlepoint and around it; every value is remembered."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = parts
-        self._known: dict[float, Arb] = {}
+        self._known: dict[float, float] = {}
         self.chernoff = 1.0
 
-    def exact(self, theta: float) -> Arb:
-        """K(θ), in balls."""
-        if theta not in self._known:
-            self._known[theta] = log_moment(self.parts, arb(theta))
-        return self._known[theta]
-
     def __call__(self, theta: float) -> float:
-        value = float(self.exact(theta).mid())
-        return math.inf if math.isnan(value) else value
+        if theta not in self._known:
+            value = sum(count * pair.about_log_moment(theta) for pair, count in self.parts)
+            self._known[theta] = math.inf if math.isnan(value) else value
+        return self._known[theta]
 
     def at_delta(self, delta: float) -> tuple[Tilt, float]:
         """A good tilt for a target δ, and about the ε to expect; `chernoff` keeps the best bound's tilt."""
@@ -90,10 +83,10 @@ class Landscape:
         self.chernoff = minimise(epsilon)
         tilt = self._tilt(self.chernoff)
         if tilt.theta * tilt.deviation > 1.5 * math.sqrt(-2 * target) + 1:
-            return self._main_mode(tilt, target)  # the tilted law has a second mode, far out
+            return self._main_mode(tilt, target, epsilon(self.chernoff))  # there is a second mode, far out
         return tilt, epsilon(self.chernoff)
 
-    def _main_mode(self, fallback: Tilt, target: float) -> tuple[Tilt, float]:
+    def _main_mode(self, fallback: Tilt, target: float, bound: float) -> tuple[Tilt, float]:
         """The least tilt whose saddlepoint approximation of δ reaches the target, or the last of one mode."""
         theta, limit = fallback.theta / 10, 1.5 * math.sqrt(-2 * target) + 1
         best = fallback
@@ -105,22 +98,20 @@ class Landscape:
             if tilt.log_moment - theta * tilt.mean + tilt.size <= target:
                 return tilt, tilt.mean
             theta *= 1.15
-        return replace(
-            best, size=min(best.size, target + best.theta * best.mean - best.log_moment)
-        ), best.mean
+        near = max(bound - 4 / best.theta, best.mean)  # Chernoff's bound is about e^4 too high there
+        return replace(best, size=min(best.size, target + best.theta * near - best.log_moment) - 2), near
 
     def at_epsilon(self, epsilon: float) -> Tilt:
         """The saddlepoint for a given ε."""
         return self._tilt(minimise(lambda theta: self(theta) - theta * epsilon + log_chernoff_factor(theta)))
 
     def _tilt(self, theta: float) -> Tilt:
-        step = 2.0**-10 * theta
-        below, here, above = self.exact(theta - step), self.exact(theta), self.exact(theta + step)
-        variance = float(((above - 2 * here + below) / arb(step) ** 2).mid())
-        mean = float(((above - below) / (2 * arb(step))).mid())
+        step = 2.0**-7 * theta
+        below, here, above = self(theta - step), self(theta), self(theta + step)
+        variance, mean = (above - 2 * here + below) / step**2, (above - below) / (2 * step)
         spread = math.sqrt(max(variance, 1e-300))
         height = -math.log(theta * (1 + theta) * spread * math.sqrt(2 * math.pi))
-        return Tilt(theta, float(here.mid()), mean, spread, min(log_chernoff_factor(theta), height))
+        return Tilt(theta, here, mean, spread, min(log_chernoff_factor(theta), height))
 
 
 @dataclass(frozen=True)
@@ -158,19 +149,31 @@ def choose_window(landscape: Landscape, tilt: Tilt, epsilon: float, log_toleranc
 
 def choose_last(parts: Sequence[Part], tilt: Tilt, window: Window, log_tolerance: float, most: int) -> int:
     """The least number of nodes, on a coarse scale, after which the rest is below the tolerance."""
-    theta, width = arb(tilt.theta), arb(window.width)
     spacing = 2 * math.pi / window.width
 
     def enough(last: int) -> bool:
-        rest = beyond(parts, theta, width, arb(spacing * last))
-        return bool(rest.is_zero()) or float((rest.log() - arb(tilt.log_moment)).mid()) <= log_tolerance
+        return about_beyond(parts, tilt.theta, window.width, spacing * last) <= log_tolerance
 
     last = 16
     while last < most and not enough(last):
         last *= 2
     if last >= most:
         return most
-    for share in (0.625, 0.75, 0.875):
+    for share in (0.5625, 0.625, 0.6875, 0.75, 0.8125, 0.875):
         if last > 16 and enough(int(last * share)):
             return int(last * share)
     return last
+
+
+def about_beyond(parts: Sequence[Part], theta: float, window: float, start: float) -> float:
+    """About ln of `beyond`."""
+    halves = [math.inf if (p := pair.period()) is None else float(p) / 2 for pair, _ in parts]
+    worst = -math.inf
+    for stretch in [start, *(half for half in halves if start < half < math.inf)]:
+        decays = sum(
+            count * pair.about_decay(theta, stretch)
+            for (pair, count), half in zip(parts, halves, strict=True)
+            if stretch < half
+        )
+        worst = max(worst, decays + math.log(1 / (math.pi * stretch) + 2 / (window * stretch**2)))
+    return worst

@@ -36,6 +36,7 @@ from discreet.planning.planner import make_plan
 from discreet.planning.price import Price, Within, as_notion, budget_of, named_price
 from discreet.planning.readings import Reading
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+from discreet.planning.tallied import Tallied
 
 __all__ = [
     "Asked",
@@ -56,6 +57,7 @@ __all__ = [
     "Several",
     "Share",
     "Sum",
+    "Tallied",
     "Tally",
     "Terms",
     "UnitCount",

@@ -40,6 +40,11 @@ class Plan:
         return price_of([self])
 
     @property
+    def passes(self) -> int:
+        """How many exact tables the engine is asked for: each is a pass over the data."""
+        return sum(len(each.exact.plans) for each in self.sets)
+
+    @property
     def needs_delta(self) -> bool:
         """Whether keys spend delta, or Gaussian noise does that is not priced by rho."""
         gaussian = self.share.rho is None and any(

@@ -13,6 +13,7 @@ from discreet.server import rest
 from discreet.server.failures import handle_failures
 from discreet.server.headers import SecurityHeaders
 from discreet.server.house import House
+from discreet.server.journal import Observed
 
 
 def make_app(house: House) -> FastAPI:
@@ -33,6 +34,7 @@ def make_app(house: House) -> FastAPI:
     )
     handle_failures(app)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(Observed, journal=house.journal)
     app.include_router(rest.router(house))
     for name, arguments in (("pages", (house,)), ("lab", ())):
         if util.find_spec(f"discreet.server.{name}") is not None:

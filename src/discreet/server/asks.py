@@ -11,7 +11,7 @@ from discreet.numerics import exact
 from discreet.server.limits import Limits
 
 TERMS = ("epsilon", "delta", "rho", "within", "confidence")
-DEEPEST = 32
+LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,27 @@ def read_object(body: bytes, known: set[str]) -> dict[str, Any]:
     return found
 
 
+def read_text(facts: Mapping[str, Any], name: str) -> str:
+    """A text that a body must have."""
+    value = facts.get(name)
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_TEXT or not value.isprintable():
+        raise InvalidParameter(f"{name} must be 1 to {LONGEST_TEXT} printable characters.", parameter=name)
+    return value
+
+
+def read_question(value: object, limits: Limits) -> str:
+    """The text of one question."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidParameter(f"sql must be text, got {_kind(value)}.", parameter="sql")
+    if len(value) > limits.question_characters:
+        raise InvalidParameter(
+            f"sql must have at most {limits.question_characters} characters.", parameter="sql"
+        )
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise InvalidParameter("sql must be text that can be written, got a character that cannot.")
+    return value
+
+
 def read_number(value: object, *, name: str) -> Any:
     """A number as it was written; anything else that JSON has is refused."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -94,14 +115,8 @@ def _read_sql(value: object, limits: Limits) -> str | tuple[str, ...]:
         raise InvalidParameter(
             f"sql must be a question, or 1 to {limits.questions_in_a_list} of them.", parameter="sql"
         )
-    for text in texts:
-        if not isinstance(text, str) or not text.strip():
-            raise InvalidParameter(f"sql must be text, got {_kind(text)}.", parameter="sql")
-    if sum(map(len, texts)) > limits.question_characters:
-        raise InvalidParameter(
-            f"sql must have at most {limits.question_characters} characters.", parameter="sql"
-        )
-    return tuple(texts) if isinstance(value, list) else str(value)
+    read = tuple(read_question(text, limits) for text in texts)
+    return read if isinstance(value, list) else read[0]
 
 
 def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,22 +1,31 @@
 """One data set of the house, and what a person may do with it. REST and pages both go through here."""
 
-import threading
-from collections import OrderedDict
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
+from discreet.accounting import notion_json
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.curator import Curator
-from discreet.ledger import Record
-from discreet.planning import Plan
+from discreet.errors import BudgetExceeded, Finished, InvalidParameter, PolicyViolation, UnsupportedQuery
+from discreet.ledger import Verification
+from discreet.losses import ApproxDP, PureDP
+from discreet.planning import Plan, as_notion, budget_of, price_of
+from discreet.server.approvals import Approval, Approvals, needs_approval
 from discreet.server.asks import Ask
 from discreet.server.deadlines import Desk
+from discreet.server.limits import Limits
 from discreet.server.people import Person
-from discreet.tables import Policy
+from discreet.server.plans import Plans
+from discreet.server.refusals import not_found, too_late
+from discreet.server.watches import Watches
+from discreet.tables import Policy, read_budget
 
-PLANS_KEPT = 512
+# What a watch may say of a question by itself: public facts, all of them.
+_PUBLIC = (UnsupportedQuery, PolicyViolation, InvalidParameter, Finished)
 
 
 @dataclass(frozen=True)
@@ -29,12 +38,11 @@ class Given:
 
 
 class Dataset:
-    """A curator behind the desk."""
+    """A curator behind the desk. Whatever touches data is given when it is due, and not before."""
 
-    def __init__(self, curator: Curator, desk: Desk) -> None:
-        self._curator, self._desk = curator, desk
-        self._plans: OrderedDict[tuple[object, ...], tuple[Plan, ...]] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self, curator: Curator, desk: Desk, approvals: Approvals, limits: Limits) -> None:
+        self._curator, self._desk, self._approvals = curator, desk, approvals
+        self._plans, self._watches = Plans(curator), Watches(limits)
 
     @property
     def name(self) -> str:
@@ -46,51 +54,156 @@ class Dataset:
         """What the owner declared, with the columns of the data; all of it is public."""
         return self._curator.known_policy
 
+    # --- questions -----------------------------------------------------------------------------------------
+
     async def explain(self, ask: Ask) -> tuple[Plan, ...]:
         """The plans of an ask: price and expected error. No data is touched."""
-        return await self._desk.plan(partial(self._plan, ask))
+        return await self._desk.plan(partial(self._plans.of, ask))
 
-    async def is_free(self, person: Person, ask: Ask) -> bool:
+    async def is_free(self, person: Person, plans: tuple[Plan, ...]) -> bool:
         """Whether this person would be answered from the ledger, for nothing."""
-        answering = self._answering(person, await self.explain(ask))
-        return await self._desk.look(answering.find) is not None
+        return await self._desk.look(self._answering(person, plans).find) is not None
 
-    async def ask(self, person: Person, ask: Ask, *, key: str | None = None) -> Given:
-        """Charge, run, store and give, when due; or give at once what is stored."""
+    async def ask(self, person: Person, ask: Ask, *, key: str | None = None) -> Given | Approval:
+        """Charge, run, store and give, when due; or give at once what is stored. Above the policy's
+        `approve_above`, what comes back instead may be an approval that waits for an owner.
+        """
         plans = await self.explain(ask)
-        answering = self._answering(person, plans)
-        answers, charged = await self._desk.answer(answering, key=key, seconds=self.seconds(plans))
+        answering, used = self._answering(person, plans), None
+        if self._is_above(person, price_of(plans)) and not await self.is_free(person, plans):
+            text, price = "; ".join(plan.text for plan in plans), price_of(plans)
+            used = await self._use_approval(person, text, price, key)
+            if used.state != "used":
+                return used
+        try:
+            answers, charged = await self._desk.answer(answering, key=key, seconds=self.seconds(plans))
+        except BudgetExceeded:
+            if used is not None:
+                await self._desk.look(partial(self._approvals.give_back, used))
+            raise
         return Given(answers, answering.charge_id, charged)
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """When an answer is due: from plan and policy alone, so much for each pass over the data."""
-        passes = sum(len(each.exact.plans) for plan in plans for each in plan.sets)
-        return self._curator.policy.serving.deadline_s * max(1, passes)
+        return self._curator.policy.serving.deadline_s * sum(plan.passes for plan in plans)
 
-    def history(self, person: Person) -> tuple[Record, ...]:
-        """An analyst's own charges; everything, to an owner."""
-        records = self._curator.history
-        return records if person.is_owner else tuple(r for r in records if r.analyst == person.name)
+    # --- watches -------------------------------------------------------------------------------------------
 
-    def remaining(self, person: Person) -> Any:
-        """What this person may still spend at most, as a value of the budget's own class."""
-        return self._curator.for_analyst(person.name).remaining
+    async def open_watch(self, person: Person, terms: Mapping[str, Any]) -> str | Approval:
+        """Open a watch, charged whole: its name. It lives in this process alone."""
+        self._watches.check_room(person)
+        price = _watch_price(terms)
+        if self._is_above(person, price):
+            words = "watch " + ", ".join(f"{name} {terms[name]}" for name in sorted(terms))
+            approval = await self._use_approval(person, words, price, None)
+            if approval.state != "used":
+                return approval
+        watch = await self._desk.look(partial(self._curator.for_analyst(person.name).watch, **terms))
+        return self._watches.add(person, watch)
+
+    async def test(self, person: Person, name: str, question: str) -> tuple[bool, bool]:
+        """Whether a watch says above, and whether that was its last answer. A test that is not done when
+        due ends its watch: what it counted is not known.
+        """
+        session = self._watches.find(person, name)
+        async with session.turn:
+            try:
+                above = await self._desk.when_due(
+                    partial(session.watch.test, question), seconds=self._curator.policy.serving.deadline_s
+                )
+            except _PUBLIC:
+                raise
+            except Exception:  # noqa: BLE001  one constant, whatever broke
+                self._watches.drop(name)
+                raise too_late() from None
+            session.ended = session.watch.finished
+            return above, session.ended
+
+    # --- looking -------------------------------------------------------------------------------------------
+
+    async def history(self, person: Person) -> list[dict[str, Any]]:
+        """An analyst's own charges, with their own sum; everything, to an owner."""
+        whose = None if person.is_owner else person.name
+        records = await self._desk.look(partial(self._curator.ledger.history, analyst=whose))
+        return [record.to_json() for record in records]
+
+    async def remaining(self, person: Person) -> Any:
+        """What this person may still be charged at most, as a value of the budget's own class."""
+        return await self._desk.look(partial(self._curator.ledger.remaining_for, person.name))
+
+    def describe(self) -> dict[str, Any]:
+        """The policy, and when answers are due: nothing of it was read from the data's rows."""
+        serving = self._curator.policy.serving
+        above = serving.approve_above
+        return {
+            **self.policy.to_json(),
+            "digest": self.policy.digest,
+            "deadline_s": serving.deadline_s,
+            "approve_above": None if above is None else {name: str(number) for name, number in above},
+        }
+
+    async def budget(self, person: Person) -> dict[str, Any]:
+        """What this person may still spend, and of what budget; to an owner, how every account stands."""
+        ledger = self._curator.ledger
+        facts: dict[str, Any] = {
+            "budget": notion_json(budget_of(self.policy)),
+            "remaining": notion_json(await self.remaining(person)),
+        }
+        if person.is_owner:
+            facts["accounts"] = [each.to_json() for each in await self._desk.look(ledger.balances)]
+        return facts
+
+    async def spending(self) -> dict[str, Any]:
+        """What is spent, and of what budget."""
+        return {
+            "spent": await self._desk.look(lambda: self._curator.ledger.spent),
+            "budget": budget_of(self.policy),
+        }
+
+    async def receipts(self, person: Person, charge: str) -> list[dict[str, Any]]:
+        """The receipts of an answered charge: a person's own, or any, to an owner."""
+        if not charge.isascii() or not charge.isdigit() or len(charge) > 18:
+            raise not_found()
+        found = await self._desk.look(partial(self._curator.ledger.find_charge, int(charge)))
+        if found is None or found.answer is None or not (person.is_owner or found.analyst == person.name):
+            raise not_found()
+        return [facts["receipt"] for facts in json.loads(found.answer)["answers"]]
+
+    async def verify(self) -> Verification:
+        """Recompute the whole chain, or raise at the first difference."""
+        return await self._desk.look(self._curator.ledger.verify)
+
+    async def reserve(self, analyst: str, budget: Mapping[str, Any], *, reason: str) -> None:
+        """Keep a share of the budget for one analyst: an owner's entry in the chain."""
+        share = as_notion(read_budget(budget), self.policy.relation)
+        await self._desk.look(partial(self._curator.ledger.reserve, analyst, share, reason=reason))
+
+    async def decide(self, owner: Person, approval: str, decision: Literal["approved", "denied"]) -> Approval:
+        """An owner's word on a question that waits."""
+        decided = partial(self._approvals.decide, self.name, approval, decision, owner=owner)
+        return await self._desk.look(decided)
+
+    async def approvals(self, person: Person) -> tuple[Approval, ...]:
+        """What waited for an owner: all of it to an owner, an analyst's own otherwise."""
+        return await self._desk.look(partial(self._approvals.seen_by, self.name, person))
 
     def close(self) -> None:
+        """Give back files and connections."""
         self._curator.close()
+
+    # --- parts ---------------------------------------------------------------------------------------------
 
     def _answering(self, person: Person, plans: tuple[Plan, ...]) -> Answering:
         return self._curator.for_analyst(person.name).answering(plans)
 
-    def _plan(self, ask: Ask) -> tuple[Plan, ...]:
-        """Plans are frozen and depend on policy and ask alone: equal asks share them."""
-        with self._lock:
-            if (known := self._plans.get(ask.identity)) is not None:
-                self._plans.move_to_end(ask.identity)
-                return known
-        plans = self._curator.explain(ask.questions, **ask.terms)
-        with self._lock:
-            self._plans[ask.identity] = plans
-            while len(self._plans) > PLANS_KEPT:
-                self._plans.popitem(last=False)
-        return plans
+    def _is_above(self, person: Person, price: object) -> bool:
+        return not person.is_owner and needs_approval(self._curator.policy.serving.approve_above, price)
+
+    async def _use_approval(self, person: Person, text: str, price: Any, key: str | None) -> Approval:
+        use = partial(self._approvals.use, self.name, person, text, notion_json(price), request=key)
+        return await self._desk.look(use)
+
+
+def _watch_price(terms: Mapping[str, Any]) -> ApproxDP | PureDP:
+    delta = terms.get("delta", 0)
+    return ApproxDP(terms["epsilon"], delta) if delta else PureDP(terms["epsilon"])

@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from discreet.errors import DiscreetError, InternalError
+from discreet.errors import DiscreetError, InternalError, InvalidParameter
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 _MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has no such method."}
@@ -14,7 +15,7 @@ _MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has n
 
 def as_json(content: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A JSON response; numbers are written as Python writes them, and no NaN ever is."""
-    body = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    body = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
@@ -40,6 +41,10 @@ def handle_failures(app: FastAPI) -> None:
         body = {"error": {"code": code, "message": message, "fields": {}}}
         return as_json(body, status=error.status_code, headers=dict(error.headers or {}))
 
+    @app.exception_handler(RequestValidationError)
+    async def _of_a_parameter(_: Request, __: RequestValidationError) -> Response:
+        return as_failure(InvalidParameter("a header or path must be as the API describes it."))
+
     @app.exception_handler(Exception)
     async def _unforeseen(_: Request, __: Exception) -> Response:
         return as_failure(InternalError("something broke inside. Nothing more is said here."))
@@ -47,9 +52,13 @@ def handle_failures(app: FastAPI) -> None:
 
 def _plain(error: DiscreetError) -> dict[str, Any]:
     facts: dict[str, Any] = error.to_json()
-    fields = {name: value if _is_plain(value) else str(value) for name, value in error.fields.items()}
-    return {"error": {**facts["error"], "fields": fields}}
+    return {"error": {**facts["error"], "fields": _writable(error.fields)}}
 
 
-def _is_plain(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | str)
+def _writable(value: object) -> Any:
+    """What JSON can hold; anything else as its text."""
+    if isinstance(value, dict):
+        return {str(name): _writable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(each) for each in value]
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -6,12 +6,15 @@ from typing import Self
 
 from discreet.curator import Curator
 from discreet.errors import InvalidParameter
+from discreet.server.approvals import Approvals
 from discreet.server.dataset import Dataset
 from discreet.server.deadlines import Desk
+from discreet.server.journal import Journal
 from discreet.server.limits import Limits, Rate
 from discreet.server.people import People, Person
-from discreet.server.records import SqliteRecords
+from discreet.server.records import Records, open_records
 from discreet.server.refusals import busy, not_found, unauthenticated
+from discreet.tables import from_policy
 
 
 class House:
@@ -20,21 +23,37 @@ class House:
     `datasets` are by name; `people` says whose token it is; `admit` is the door of REST and pages alike.
     """
 
-    def __init__(self, curators: Iterable[Curator], people: People, *, limits: Limits | None = None) -> None:
-        self.limits, self.people = limits or Limits(), people
+    def __init__(
+        self,
+        curators: Iterable[Curator],
+        records: Records,
+        *,
+        limits: Limits | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        self.limits, self.journal = limits or Limits(), journal or Journal()
+        self.people, self._approvals, self._records = People(records), Approvals(records), records
         self.desk = Desk(self.limits)
         self.datasets: Mapping[str, Dataset] = self._open(curators)
         self._by_token, self._by_address = Rate(self.limits.token_per_s), Rate(self.limits.address_per_s)
 
     @classmethod
     def open(
-        cls, policies: Sequence[str | Path], *, people: str | Path | None = None, limits: Limits | None = None
+        cls,
+        policies: Sequence[str | Path],
+        *,
+        people: str | Path | None = None,
+        limits: Limits | None = None,
+        journal: Journal | None = None,
     ) -> Self:
-        """The house of these policy files; people are kept beside the first one unless told otherwise."""
+        """The house of these policy files; people are kept beside the first one's ledger unless told
+        otherwise.
+        """
         if not policies:
             raise InvalidParameter("a house must serve at least one policy, got none.", parameter="policy")
-        place = Path(people) if people is not None else Path(policies[0]).with_suffix(".people")
-        return cls(map(Curator.from_policy, policies), People(SqliteRecords(place)), limits=limits)
+        curators = [Curator.from_policy(policy) for policy in policies]
+        records = open_records(people or people_beside(policies[0]))
+        return cls(curators, records, limits=limits, journal=journal)
 
     def dataset(self, name: str) -> Dataset:
         """The data set of this name."""
@@ -58,15 +77,22 @@ class House:
         await self.desk.close()
         for dataset in self.datasets.values():
             dataset.close()
-        self.people.close()
+        self._records.close()
+        self.journal.close()
 
     def _open(self, curators: Iterable[Curator]) -> dict[str, Dataset]:
         datasets: dict[str, Dataset] = {}
         for curator in curators:
-            dataset = Dataset(curator, self.desk)
+            dataset = Dataset(curator, self.desk, self._approvals, self.limits)
             if dataset.name in datasets:
                 raise InvalidParameter(
                     f"data sets of one house must differ in id, got {dataset.name!r} twice.", parameter="id"
                 )
             datasets[dataset.name] = dataset
         return datasets
+
+
+def people_beside(policy: str | Path) -> str:
+    """Where the people of a policy's house are kept: in the ledger's database, or in a file beside it."""
+    place = str(from_policy(policy).ledger.place)
+    return place if "://" in place else str(Path(policy).with_suffix(".people"))

@@ -74,7 +74,7 @@ class People:
             digest,
         )
         for kept, expires, revoked, name, role in found:
-            if hmac.compare_digest(kept, digest) and revoked is None and _now() < expires:
+            if hmac.compare_digest(kept, digest) and revoked is None and now() < expires:
                 return Person(name, role)
         return None
 
@@ -88,7 +88,7 @@ class People:
         if role not in ROLES:
             raise InvalidParameter(f"role must be one of {', '.join(ROLES)}.", parameter="role")
         _check_days(days)
-        if not self._records.change("INSERT INTO people VALUES (?, ?, ?)", name, role, _now()):
+        if not self._records.change("INSERT INTO people VALUES (?, ?, ?)", name, role, now()):
             raise InvalidParameter("a person's name must be new, and this one is taken.", parameter="name")
         return self._add_token(name, days)
 
@@ -123,21 +123,17 @@ class People:
         which, values = (" AND id = ?", [token]) if token is not None else ("", [])
         return self._records.change(
             f"UPDATE tokens SET revoked = ? WHERE person = ? AND revoked IS NULL{which}",  # noqa: S608  two constants
-            _now(),
+            now(),
             name,
             *values,
         )
-
-    def close(self) -> None:
-        """Give back the records."""
-        self._records.close()
 
     def _add_token(self, name: str, days: int) -> str:
         token = "dp_" + secrets.token_urlsafe(TOKEN_BYTES)
         ends = _time(datetime.now(UTC) + timedelta(days=_check_days(days)))
         self._records.change(
             "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, NULL)",
-            *(secrets.token_hex(8), name, _digest(token), _now(), ends),
+            *(secrets.token_hex(8), name, _digest(token), now(), ends),
         )
         return token
 
@@ -152,7 +148,8 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _now() -> str:
+def now() -> str:
+    """The time of a record, in UTC."""
     return _time(datetime.now(UTC))
 
 

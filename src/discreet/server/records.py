@@ -55,6 +55,15 @@ class SqliteRecords:
             raise unreadable() from None
 
 
+def open_records(place: str | Path) -> Records:
+    """A file, or the tables of a PostgreSQL database named by its address."""
+    if "://" not in str(place):
+        return SqliteRecords(place)
+    from discreet.server.postgres_records import PostgresRecords
+
+    return PostgresRecords(str(place))
+
+
 def unreadable() -> LedgerConflict:
     """The one error of records that cannot be read or written; it says nothing more."""
     return LedgerConflict("the records of people must be readable and writable, and they are not.")

@@ -1,0 +1,5 @@
+"""The face of a curator over HTTP: `dp.connect(url, token=...)`."""
+
+from discreet.client.remote import Remote, RemoteWatch, connect
+
+__all__ = ["Remote", "RemoteWatch", "connect"]

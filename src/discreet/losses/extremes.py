@@ -1,0 +1,99 @@
+"""The ends of a composed loss: its largest value, and the probability of failing outright.
+
+Both are exact where their parts are rational, so that ten losses of 1/10 make 1.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import arb
+
+from discreet.losses.contour import Part
+from discreet.losses.family import DIRECTIONS, Direction
+from discreet.losses.term import Terms
+from discreet.numerics import Arb, ball, round_down, round_up, working_precision
+
+CLOSED_BITS = 512  # closed forms cancel: ρ of a bounded range of 2^−60 is about 2^−123
+
+
+def parts_of(terms: Terms, direction: Direction, kind: str) -> list[Part]:
+    """Each term's pair, "dominating" or "witness", with its count; empty where some term has none."""
+    pairs = [(getattr(term.family, kind)(direction), term.count) for term in terms]
+    return pairs if all(pair is not None for pair, _ in pairs) else []
+
+
+def failure_of(terms: Terms, direction: Direction) -> Fraction | Arb:
+    """1 − ∏(1 − δᵢ)^kᵢ, exactly where every δᵢ is rational."""
+    exact = [term.family.rational_failure(direction) for term in terms]
+    if any(value is None for value in exact):
+        kept = arb(1)
+        for term in terms:
+            kept *= (1 - term.family.failure(direction)) ** term.count
+        return 1 - kept
+    rational = Fraction(1)
+    for value, term in zip(exact, terms, strict=True):
+        assert value is not None
+        rational *= (1 - value) ** term.count if value else 1
+    return 1 - rational
+
+
+def pair_failure(parts: Sequence[Part]) -> Arb:
+    """1 − ∏(1 − δᵢ)^kᵢ of pairs."""
+    kept = arb(1)
+    for pair, count in parts:
+        kept *= (1 - pair.failure()) ** count
+    return 1 - kept
+
+
+def largest_of(terms: Terms, direction: Direction) -> Fraction | Arb | None:
+    """The sum of the largest losses, exactly where each is rational."""
+    exact = [term.family.rational_largest(direction) for term in terms]
+    if all(value is not None for value in exact):
+        return sum(
+            (value * term.count for value, term in zip(exact, terms, strict=True) if value), Fraction(0)
+        )
+    total = arb(0)
+    for term in terms:
+        top = term.family.largest(direction)
+        if top is None:
+            return None
+        total += top * term.count
+    return total
+
+
+def as_ball(value: Fraction | Arb) -> Arb:
+    """A ball around either kind of number."""
+    return ball(value) if isinstance(value, Fraction) else value
+
+
+def at_most(value: Fraction | Arb, limit: Fraction) -> bool:
+    """Whether the value is certainly <= limit."""
+    return bool(value <= limit) if isinstance(value, Fraction) else bool(value <= ball(limit))
+
+
+def least_pure_epsilon(terms: Terms) -> float:
+    """A lower end of the ε of pure DP: the largest loss of a mechanism that the terms allow."""
+    with working_precision(CLOSED_BITS):
+        worst = 0.0
+        for direction in DIRECTIONS:
+            total = arb(0)
+            for pair, count in parts_of(terms, direction, "witness"):
+                top = pair.largest()
+                if top is None or pair.failure() > 0:
+                    return math.inf
+                total += top * count
+            worst = max(worst, round_down(total))
+    return min(worst, pure_epsilon(terms))
+
+
+def pure_epsilon(terms: Terms) -> float:
+    """The largest loss of all, where nothing fails outright: the ε of pure DP, D_∞."""
+    with working_precision(CLOSED_BITS):
+        tops = []
+        for direction in DIRECTIONS:
+            top = largest_of(terms, direction)
+            if top is None or not at_most(failure_of(terms, direction), Fraction(0)):
+                return math.inf
+            tops.append(round_up(top))
+    return max(tops)

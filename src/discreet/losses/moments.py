@@ -1,0 +1,108 @@
+"""What the moments of composed terms say: ε and δ by Chernoff's bound, Rényi divergences, ρ and μ."""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+from flint import arb
+
+from discreet.losses.contour import chernoff_factor
+from discreet.losses.extremes import CLOSED_BITS, as_ball, failure_of
+from discreet.losses.family import DIRECTIONS, Direction
+from discreet.losses.term import Terms
+from discreet.losses.tuning import log_chernoff_factor, minimise
+from discreet.numerics import Arb, ball, round_up, working_precision
+
+
+def terms_log_moment(terms: Terms, direction: Direction, theta: float) -> Arb | None:
+    """A bound on K(θ), or None where some term has none at this θ."""
+    total = arb(0)
+    for term in terms:
+        one = term.family.log_moment(arb(theta), direction)
+        if one is None:
+            return None
+        total += term.count * one
+    return total
+
+
+def moment_epsilon(terms: Terms, direction: Direction, delta: Arb) -> float:
+    """Chernoff's ε: (K(θ) + ln factor(θ) − ln δ)/θ at a good θ (Canonne et al. 2020, Proposition 12)."""
+    target = float(delta.log().mid())
+
+    def rough(theta: float) -> float:
+        moment = terms_log_moment(terms, direction, theta)
+        return (
+            math.inf
+            if moment is None
+            else (float(moment.mid()) - target + log_chernoff_factor(theta)) / theta
+        )
+
+    theta = minimise(rough)
+    moment = terms_log_moment(terms, direction, theta)
+    if moment is None:
+        return math.inf
+    at = arb(theta)
+    return max(round_up((moment + chernoff_factor(at).log() - delta.log()) / at), 0.0)
+
+
+def moment_delta(terms: Terms, direction: Direction, epsilon: Arb) -> Arb:
+    """Chernoff's δ: factor(θ)·e^(K(θ)−θε) at a good θ, and outright failure."""
+    middle = float(epsilon.mid())
+
+    def rough(theta: float) -> float:
+        moment = terms_log_moment(terms, direction, theta)
+        return (
+            math.inf if moment is None else float(moment.mid()) - theta * middle + log_chernoff_factor(theta)
+        )
+
+    theta = minimise(rough)
+    moment = terms_log_moment(terms, direction, theta)
+    if moment is None:
+        return arb(1)
+    at = arb(theta)
+    finite = (moment - at * epsilon).exp() * chernoff_factor(at)
+    return (finite + as_ball(failure_of(terms, direction))).min(arb(1))
+
+
+@lru_cache(maxsize=4096)
+def zcdp_rho(terms: Terms) -> float:
+    """The least known ρ: ρ adds."""
+    with working_precision(CLOSED_BITS):
+        total = arb(0)
+        for term in terms:
+            rho = term.family.zcdp_rho()
+            if rho is None:
+                return math.inf
+            total += rho * term.count
+        return round_up(total)
+
+
+def gaussian_mu(terms: Terms) -> float:
+    """μ of Gaussian DP: μ² adds, and only Gaussians have it."""
+    total = Fraction(0)
+    for term in terms:
+        squared = term.family.mu_squared()
+        if squared is None:
+            return math.inf
+        total += squared * term.count
+    with working_precision(CLOSED_BITS):
+        return round_up(ball(total).sqrt())
+
+
+def renyi_divergence(terms: Terms, order: Fraction) -> float:
+    """D_α, the greater of both directions; D_α adds."""
+    worst = 0.0
+    with working_precision(CLOSED_BITS):
+        theta = ball(order - 1)
+        for direction in DIRECTIONS:
+            failure = failure_of(terms, direction)
+            if not (failure == 0 if isinstance(failure, Fraction) else failure.is_zero()):
+                return math.inf
+            total = arb(0)
+            for term in terms:
+                one = term.family.log_moment(theta, direction)
+                if one is None:
+                    return math.inf
+                total += term.count * one
+            worst = max(worst, round_up(total / theta))
+    return worst

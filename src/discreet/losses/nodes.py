@@ -1,0 +1,237 @@
+"""Values at the nodes of a contour: in floating point with a proved error (`Nodes`), or in balls (`Balls`).
+
+Both hold the truth. Floats are a hundred times faster, and good to about 10^−15 for each use composed.
+Of floating point nothing is trusted but +, −, ×, ÷ and √ of IEEE 754, and numbers that Arb rounded: no
+library's exp or cosine. docs/theory/certified-composition.md has the bound of each operation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from flint import acb, arb
+
+from discreet.numerics import Arb
+
+Acb: TypeAlias = Any  # flint.acb, which ships no types
+Array: TypeAlias = Any  # of complex numbers or of floats
+
+UNIT = 2.0**-53
+PRODUCT = 3 * UNIT  # the error of a complex product, as a share of its size
+TINY = 2.0**-500  # more than underflow can lose, anywhere
+SLACK = 1 + 2.0**-20  # covers the rounding of the bounds themselves
+RENEWED = 4  # squarings of a factor before Arb gives it afresh
+
+
+class Values(Protocol):
+    """One complex number for each node."""
+
+    def __mul__(self, other: Any) -> "Values": ...
+
+    def power(self, count: int) -> "Values":
+        """Each to the power of a whole number >= 1."""
+
+    def inverse(self) -> "Values":
+        """1/v."""
+
+    def one_minus(self) -> "Values":
+        """1 − v."""
+
+    def both_sides(self, angle: Arb) -> Arb:
+        """Σ over j = −J ... J of v_j·e^(ij·angle), for values that are conjugate on both sides."""
+
+    def about_both_sides(self, angle: float) -> float:
+        """About the same: for a search, and in no proof."""
+
+    def scaled(self, factor: Arb) -> "Values":
+        """v times a real number in [0, 1]."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Floating-point values, and how far each may be from the truth. Sizes are at most about 1."""
+
+    values: Array
+    error: Array
+
+    @classmethod
+    def of(cls, balls: Sequence[Acb]) -> "Nodes":
+        """The balls, rounded."""
+        pairs = [rounded(value) for value in balls]
+        return cls(np.array([value for value, _ in pairs]), np.array([error for _, error in pairs]))
+
+    @classmethod
+    def line(cls, theta: Arb, spacing: Arb, last: int) -> "Nodes":
+        """θ + ij·spacing for j = 0 ... last."""
+        (start, wrong), (step, off) = rounded(acb(theta)), rounded(acb(spacing))
+        steps = np.arange(last + 1)
+        values = start.real + 1j * (steps * step.real)
+        return cls(values, (wrong + off * steps + UNIT * _sizes(values)) * SLACK)
+
+    @classmethod
+    def powers(cls, exponent: Acb, last: int) -> "Nodes":
+        """e^(j·exponent) for j = 0 ... last."""
+        rows, share = geometric([exponent], last)
+        return cls(rows[0], share * _sizes(rows[0]) + TINY)
+
+    def __mul__(self, other: "Nodes") -> "Nodes":
+        values = self.values * other.values
+        mine, theirs = _sizes(self.values), _sizes(other.values)
+        error = mine * other.error + (theirs + other.error) * self.error + PRODUCT * mine * theirs
+        return Nodes(values, error * SLACK + TINY)
+
+    def power(self, count: int) -> "Nodes":
+        """v^k; the products of repeated squaring count k·PRODUCT in all."""
+        if count == 1:
+            return self
+        sizes = _sizes(self.values)
+        share = count * (self.error + 1.01 * PRODUCT * sizes)
+        error = share * _raise(sizes + self.error, count - 1)
+        return Nodes(_raise(self.values, count), error * SLACK + TINY)
+
+    def inverse(self) -> "Nodes":
+        """v̄/|v|²; the error must be below the size."""
+        squares = self.values.real**2 + self.values.imag**2
+        values = self.values.conjugate() / squares
+        sizes = np.sqrt(squares) / SLACK
+        left = np.maximum(sizes - self.error, 0.0)
+        with np.errstate(divide="ignore"):  # nothing is known of 1/v where v may be 0
+            wrong = self.error / (sizes * left) + 6 * UNIT / sizes
+        return Nodes(values, wrong * SLACK + TINY)
+
+    def one_minus(self) -> "Nodes":
+        values = 1 - self.values
+        return Nodes(values, (self.error + UNIT * _sizes(values)) * SLACK)
+
+    def scaled(self, factor: Arb) -> "Nodes":
+        share, off = rounded(acb(factor))
+        values = share.real * self.values
+        return Nodes(values, (self.error + (off + UNIT) * _sizes(self.values)) * SLACK)
+
+    def both_sides(self, angle: Arb) -> Arb:
+        turns = Nodes.powers(acb(0, angle), len(self.values) - 1)
+        total = 2 * float(np.dot(self.values, turns.values).real) - float(self.values[0].real)
+        sizes = _sizes(self.values)
+        sums = (2 * len(sizes) + 8) * UNIT  # of adding up, in any order
+        wrong = 2 * np.sum(self.error * SLACK + sizes * (turns.error + sums))
+        return arb(total, float(wrong) * SLACK + TINY)
+
+    def about_both_sides(self, angle: float) -> float:
+        turns = np.exp(1j * angle * np.arange(len(self.values)))
+        return 2 * float(np.dot(self.values, turns).real) - float(self.values[0].real)
+
+
+class Grid:
+    """The nodes z_j = θ + ij·spacing, j = 0 ... last, of a contour in floating point."""
+
+    def __init__(self, theta: Arb, spacing: Arb, last: int) -> None:
+        self.theta, self.spacing, self.last = theta, spacing, last
+        self._inverses: dict[float, Nodes] = {}
+
+    def inverse(self, shift: float) -> Nodes:
+        """1/(z_j + shift), worked out once for all laws."""
+        if shift not in self._inverses:
+            line = Nodes.line(self.theta + arb(shift), self.spacing, self.last)
+            self._inverses[shift] = line.inverse()
+        return self._inverses[shift]
+
+
+@dataclass(frozen=True)
+class Balls:
+    """Values in Arb balls, at the working precision."""
+
+    values: list[Acb]
+
+    @classmethod
+    def line(cls, theta: Arb, spacing: Arb, last: int) -> "Balls":
+        """θ + ij·spacing for j = 0 ... last."""
+        return cls([acb(theta, spacing * j) for j in range(last + 1)])
+
+    @classmethod
+    def powers(cls, exponent: Acb, last: int) -> "Balls":
+        """e^(j·exponent) for j = 0 ... last."""
+        return cls(powers(exponent.exp(), last))
+
+    def __mul__(self, other: "Balls") -> "Balls":
+        return Balls([a * b for a, b in zip(self.values, other.values, strict=True)])
+
+    def power(self, count: int) -> "Balls":
+        return Balls([value**count for value in self.values])
+
+    def inverse(self) -> "Balls":
+        return Balls([1 / value for value in self.values])
+
+    def one_minus(self) -> "Balls":
+        return Balls([1 - value for value in self.values])
+
+    def scaled(self, factor: Arb) -> "Balls":
+        return Balls([factor * value for value in self.values])
+
+    def both_sides(self, angle: Arb) -> Arb:
+        turns = Balls.powers(acb(0, angle), len(self.values) - 1)
+        return 2 * sum((self * turns).values, acb(0)).real - self.values[0].real
+
+    def about_both_sides(self, angle: float) -> float:
+        return float(self.both_sides(arb(angle)))
+
+
+Arithmetic: TypeAlias = type[Nodes] | type[Balls]
+
+
+def powers(base: Acb, last: int) -> list[Acb]:
+    """base^j for j = 0 ... last, by products of halves.
+
+    Halving keeps the products log₂(last) deep: a chain of rotations would blow up rectangular balls.
+    """
+    found = [acb(1), base]
+    for j in range(2, last + 1):
+        found.append(found[j // 2] * found[j - j // 2])
+    return found[: last + 1]
+
+
+def rounded(value: Acb) -> tuple[complex, float]:
+    """The middle of a ball as a complex float, and a bound on its distance from the truth."""
+    middle = complex(value)
+    radius = float(value.real.rad()) + float(value.imag.rad())
+    return middle, (2 * UNIT * (abs(middle.real) + abs(middle.imag)) + radius) * SLACK + TINY
+
+
+def geometric(exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
+    """Rows e^(j·exponent), j = 0 ... last, and their error as a share of their size.
+
+    The exponents' real parts are <= 0. Filled by doubling: a value is a product of log₂(last) factors.
+    """
+    rows = np.empty((len(exponents), last + 1), dtype=complex)
+    rows[:, 0] = 1
+    filled, share, doublings = 1, 0.0, 0
+    factor, wrong = np.empty(0), 0.0
+    while filled <= last:
+        if doublings % RENEWED == 0:
+            balls = [(exponent * filled).exp() for exponent in exponents]
+            narrow = all(value.rel_accuracy_bits() >= 56 for value in balls)
+            factor, wrong = np.array([complex(value) for value in balls]), 3 * UNIT if narrow else np.inf
+        else:
+            factor, wrong = factor * factor, 2 * wrong + PRODUCT
+        more = min(filled, last + 1 - filled)
+        np.multiply(rows[:, :more], factor[:, None], out=rows[:, filled : filled + more])
+        share += wrong + PRODUCT
+        filled, doublings = 2 * filled, doublings + 1
+    return rows, share * SLACK
+
+
+def _sizes(values: Array) -> Array:
+    """Bounds on |v|, from above."""
+    return np.sqrt(values.real**2 + values.imag**2) * SLACK + TINY
+
+
+def _raise(values: Array, count: int) -> Array:
+    """values^count, by repeated squaring."""
+    result, base = None, values
+    while True:
+        if count & 1:
+            result = base if result is None else result * base
+        count >>= 1
+        if not count:
+            return result
+        base = base * base

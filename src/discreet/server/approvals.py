@@ -1,0 +1,137 @@
+"""Questions above a price wait for an owner: asked, approved or denied, and used once."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from discreet.server.people import Person, now
+from discreet.server.records import Records, make_tables
+from discreet.server.refusals import not_found
+from discreet.tables import Budget
+
+State: TypeAlias = Literal["waiting", "approved", "denied", "used"]
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS approvals (id TEXT PRIMARY KEY, dataset TEXT NOT NULL, person TEXT NOT NULL,"
+    " digest TEXT NOT NULL, question TEXT NOT NULL, price TEXT NOT NULL, state TEXT NOT NULL,"
+    " made TEXT NOT NULL, decided TEXT, decided_by TEXT, request TEXT)",
+)
+_NAMES = ("id", "dataset", "person", "question", "price", "state", "made", "decided", "decided_by")
+
+
+@dataclass(frozen=True)
+class Approval:
+    """One question that waits, or waited, for an owner's word."""
+
+    id: str
+    dataset: str
+    person: str
+    question: str
+    price: str  # JSON: a notion by name and exact numbers
+    state: State
+    made: str
+    decided: str | None
+    decided_by: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "price": json.loads(self.price)}
+
+
+class Approvals:
+    """The questions of a house that needed an owner's word. An approval pays for nothing: it lets one ask."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        make_tables(records, _TABLES)
+
+    def use(
+        self, dataset: str, person: Person, question: str, price: Mapping[str, str], *, request: str | None
+    ) -> Approval:
+        """Use up an approval of exactly this: it comes back as used. Where there is none, what comes back
+        waits for an owner.
+
+        A retry under the same idempotency key finds the approval that its first try used: the ledger
+        decides what becomes of it.
+        """
+        digest = _digest(question, price)
+        named = (dataset, person.name, digest)
+        which = "dataset = ? AND person = ? AND digest = ?"
+        for used in self._find(f"{which} AND state = 'used' AND request = ?", *named, request):
+            return used
+        for approved in self._find(f"{which} AND state = 'approved'", *named):
+            if self._move(approved, "used", request=request):
+                return replace(approved, state="used")
+        waiting = self._find(f"{which} AND state = 'waiting'", *named)
+        return waiting[0] if waiting else self._add(dataset, person, question, price, digest)
+
+    def give_back(self, used: Approval) -> None:
+        """Nothing was charged: what was just used may be used again."""
+        self._move(used, "approved", request=None)
+
+    def decide(self, dataset: str, approval: str, decision: State, *, owner: Person) -> Approval:
+        """Approve or deny what waits; what was decided before stays so."""
+        self._records.change(
+            "UPDATE approvals SET state = ?, decided = ?, decided_by = ?"
+            " WHERE id = ? AND dataset = ? AND state = 'waiting'",
+            *(decision, now(), owner.name, approval, dataset),
+        )
+        found = self._find("id = ? AND dataset = ?", approval, dataset)
+        if not found:
+            raise not_found()
+        return found[0]
+
+    def seen_by(self, dataset: str, person: Person) -> tuple[Approval, ...]:
+        """All of a data set's, to an owner; an analyst's own, oldest first."""
+        if person.is_owner:
+            return self._find("dataset = ?", dataset)
+        return self._find("dataset = ? AND person = ?", dataset, person.name)
+
+    def _add(
+        self, dataset: str, person: Person, question: str, price: Mapping[str, str], digest: str
+    ) -> Approval:
+        name = secrets.token_hex(8)
+        self._records.change(
+            "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?, NULL, NULL, NULL)",
+            *(name, dataset, person.name, digest, question, json.dumps(dict(price)), now()),
+        )
+        return self._find("id = ?", name)[0]
+
+    def _move(self, approval: Approval, after: State, *, request: str | None) -> bool:
+        """One compare-and-set: of two that come at once, one passes."""
+        changed = self._records.change(
+            "UPDATE approvals SET state = ?, request = ? WHERE id = ? AND state = ?",
+            *(after, request, approval.id, approval.state),
+        )
+        return changed == 1
+
+    def _find(self, condition: str, *values: object) -> tuple[Approval, ...]:
+        rows = self._records.rows(
+            f"SELECT {', '.join(_NAMES)} FROM approvals WHERE {condition} ORDER BY made, id",  # noqa: S608  constants
+            *values,
+        )
+        return tuple(Approval(**dict(zip(_NAMES, row, strict=True))) for row in rows)
+
+
+def needs_approval(limit: Budget | None, price: object) -> bool:
+    """Whether a price is above the limit in any of its numbers, or has another measure than the limit.
+
+    >>> from fractions import Fraction
+    >>> from discreet.losses import PureDP
+    >>> limit = (("epsilon", Fraction(1, 2)),)
+    >>> needs_approval(limit, PureDP(0.5)), needs_approval(limit, PureDP(0.6))
+    (False, True)
+    """
+    if limit is None:
+        return False
+    allowed = dict(limit)
+    spent = {name: getattr(price, name) for name in ("epsilon", "delta", "rho") if hasattr(price, name)}
+    if not set(spent) - {"delta"} <= set(allowed):
+        return True
+    return any(spent[name] > most for name, most in allowed.items() if name in spent)
+
+
+def _digest(question: str, price: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps([question, dict(price)], sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,28 @@
+"""Numbers for the owner's monitoring: requests and the ledger, never data, never a duration."""
+
+import math
+
+from discreet.server.house import House
+
+
+async def metrics_text(house: House) -> str:
+    """The numbers, in the text format that Prometheus reads."""
+    lines = ["# TYPE discreet_requests_total counter"]
+    for (method, route, status), count in sorted(house.journal.counts().items()):
+        lines.append(
+            f'discreet_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}'
+        )
+    lines.append("# TYPE discreet_spent gauge")
+    lines.append("# TYPE discreet_budget gauge")
+    for dataset in house.datasets.values():
+        for kind, notion in (await dataset.spending()).items():
+            for measure in ("epsilon", "delta", "rho", "mu"):
+                if hasattr(notion, measure):
+                    number = math.nextafter(float(getattr(notion, measure)), math.inf)
+                    labels = f'dataset="{_escaped(dataset.name)}",measure="{measure}"'
+                    lines.append(f"discreet_{kind}{{{labels}}} {number:.9g}")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -1,0 +1,55 @@
+"""The door of REST: who asks, what they sent, and how a reply is noted."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from discreet.server.house import House
+from discreet.server.journal import note
+from discreet.server.people import Person
+from discreet.server.refusals import owners_only, too_large
+
+_BEARER = HTTPBearer(auto_error=False, description="A token of this house: dp_...")
+
+
+class Door:
+    """Reads tokens from the Authorization header alone, and bodies no longer than allowed."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    async def admit(
+        self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+    ) -> Person:
+        """The person whose token came with the request."""
+        address = request.client.host if request.client else ""
+        token = given.credentials if given is not None else ""
+        person = await self._house.desk.look(lambda: self._house.admit(token, address=address))
+        note(request.scope, person=person.name)
+        return person
+
+    async def admit_owner(
+        self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+    ) -> Person:
+        """The same, for what only owners do."""
+        person = await self.admit(request, given)
+        if not person.is_owner:
+            raise owners_only()
+        return person
+
+    async def body(self, request: Request) -> bytes:
+        """The body, no more of it than is allowed."""
+        most = self._house.limits.body_bytes
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise too_large(most)
+            parts.append(part)
+        return b"".join(parts)
+
+
+def noted(request: Request, **facts: Any) -> None:
+    """Add facts to this request's line of the journal."""
+    note(request.scope, **facts)

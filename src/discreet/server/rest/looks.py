@@ -1,0 +1,69 @@
+"""Routes that only look: data sets, budgets, histories, receipts, approvals."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from discreet.server.failures import as_json
+from discreet.server.house import House
+from discreet.server.people import Person
+from discreet.server.rest import schemas
+from discreet.server.rest.door import Door
+
+
+def add_routes(routes: APIRouter, house: House, door: Door) -> None:
+    """Add them to a router."""
+    Admitted = Annotated[Person, Depends(door.admit)]  # noqa: N806  a type, though a local one
+
+    listed = schemas.record(
+        {"name": schemas.TEXT, "version": schemas.TEXT, "tables": schemas.many(schemas.TEXT)}
+    )
+
+    @routes.get(
+        "/api/datasets", responses=schemas.replies(schemas.record({"datasets": schemas.many(listed)}))
+    )
+    async def datasets(_: Admitted) -> Response:
+        """The data sets of this house."""
+        every = [
+            {"name": each.name, "version": each.policy.version, "tables": list(each.policy.table_names)}
+            for each in house.datasets.values()
+        ]
+        return as_json({"datasets": every})
+
+    @routes.get("/api/datasets/{name}", responses=schemas.replies({"type": "object", "required": ["id"]}))
+    async def dataset(_: Admitted, name: str) -> Response:
+        """What may be asked of a data set: its policy, all of which is public."""
+        return as_json(house.dataset(name).describe())
+
+    @routes.get(
+        "/api/datasets/{name}/budget",
+        responses=schemas.replies({"type": "object", "required": ["remaining", "budget"]}),
+    )
+    async def budget(person: Admitted, name: str) -> Response:
+        """What this person may still spend; to an owner, how every account stands."""
+        return as_json(await house.dataset(name).budget(person))
+
+    @routes.get(
+        "/api/datasets/{name}/history",
+        responses=schemas.replies(schemas.record({"history": schemas.many(schemas.RECORD)})),
+    )
+    async def history(person: Admitted, name: str) -> Response:
+        """An analyst's own charges; everything, to an owner."""
+        return as_json({"history": await house.dataset(name).history(person)})
+
+    @routes.get(
+        "/api/datasets/{name}/receipts/{charge}",
+        responses=schemas.replies(schemas.record({"receipts": schemas.many(schemas.RECEIPT)})),
+    )
+    async def receipts(person: Admitted, name: str, charge: str) -> Response:
+        """The receipts of an answered charge: an analyst's own, or any, to an owner."""
+        return as_json({"receipts": await house.dataset(name).receipts(person, charge)})
+
+    @routes.get(
+        "/api/datasets/{name}/approvals",
+        responses=schemas.replies(schemas.record({"approvals": schemas.many(schemas.APPROVAL)})),
+    )
+    async def approvals(person: Admitted, name: str) -> Response:
+        """Questions above the policy's price: an analyst's own, or all, to an owner."""
+        found = await house.dataset(name).approvals(person)
+        return as_json({"approvals": [each.to_json() for each in found]})

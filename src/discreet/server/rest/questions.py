@@ -1,0 +1,112 @@
+"""Routes of questions: data sets, explain, ask, watch."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Request, Response
+
+from discreet.answers import Answer, store
+from discreet.errors import InvalidParameter
+from discreet.server.approvals import Approval
+from discreet.server.asks import read_ask, read_number, read_object, read_question
+from discreet.server.dataset import Given
+from discreet.server.failures import as_json
+from discreet.server.house import House
+from discreet.server.journal import digest_of
+from discreet.server.people import Person
+from discreet.server.rest import schemas
+from discreet.server.rest.door import Door, noted
+
+WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
+
+Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
+
+
+def add_routes(routes: APIRouter, house: House, door: Door) -> None:
+    """Add them to a router."""
+    Admitted = Annotated[Person, Depends(door.admit)]  # noqa: N806  a type, though a local one
+    asked = schemas.body(schemas.ask(house.limits))
+    unpaid = (400, 403, 413)
+
+    @routes.post(
+        "/api/datasets/{name}/explain",
+        openapi_extra=asked,
+        responses=schemas.replies(schemas.given(schemas.PLAN, "plans", "free"), *unpaid),
+    )
+    async def explain(request: Request, person: Admitted, name: str) -> Response:
+        """The price and the expected error of a question, before anything is spent."""
+        dataset = house.dataset(name)
+        ask = read_ask(await door.body(request), house.limits)
+        noted(request, dataset=name, question=digest_of(ask.questions))
+        plans = await dataset.explain(ask)
+        free = await dataset.is_free(person, plans)
+        shown = [plan.to_json() for plan in plans]
+        return as_json({"plans": shown, "free": free} if ask.is_list else {**shown[0], "free": free})
+
+    @routes.post(
+        "/api/datasets/{name}/ask",
+        openapi_extra=asked,
+        responses=schemas.replies(
+            schemas.given(schemas.ANSWER, "answers", "charged"), *unpaid, also={202: schemas.WAITING}
+        ),
+    )
+    async def ask(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
+        """A private answer, with its intervals and its receipt. Charged before any data is read."""
+        dataset = house.dataset(name)
+        ask = read_ask(await door.body(request), house.limits)
+        noted(request, dataset=name, question=digest_of(ask.questions))
+        given = await dataset.ask(person, ask, key=key)
+        if isinstance(given, Approval):
+            return _waiting(given)
+        noted(request, charge=given.charge, charged=given.charged)
+        return as_json(_answers(given, as_list=ask.is_list))
+
+    @routes.post(
+        "/api/datasets/{name}/watch",
+        status_code=201,
+        openapi_extra=schemas.body(schemas.WATCH),
+        responses=schemas.replies(
+            schemas.record({"watch": schemas.TEXT}), *unpaid, status=201, also={202: schemas.WAITING}
+        ),
+    )
+    async def watch(request: Request, person: Admitted, name: str) -> Response:
+        """Open a watch, charged whole. It lives in this process, and ends with it."""
+        dataset = house.dataset(name)
+        facts = read_object(await door.body(request), set(WATCH_TERMS))
+        terms = {term: read_number(facts[term], name=term) for term in WATCH_TERMS if term in facts}
+        for term in ("threshold", "epsilon"):
+            if term not in terms:
+                raise InvalidParameter(f"a watch must have {term}, got none.", parameter=term)
+        noted(request, dataset=name)
+        opened = await dataset.open_watch(person, terms)
+        return _waiting(opened) if isinstance(opened, Approval) else as_json({"watch": opened}, status=201)
+
+    @routes.post(
+        "/api/datasets/{name}/watch/{watch}/test",
+        openapi_extra=schemas.body(schemas.TEST),
+        responses=schemas.replies(schemas.record({"above": schemas.FLAG, "finished": schemas.FLAG}), *unpaid),
+    )
+    async def test(request: Request, person: Admitted, name: str, watch: str) -> Response:
+        """Whether a COUNT or SUM is above the watch's threshold, by its noise."""
+        dataset = house.dataset(name)
+        facts = read_object(await door.body(request), {"sql"})
+        question = read_question(facts.get("sql"), house.limits)
+        noted(request, dataset=name, question=digest_of([question]))
+        above, finished = await dataset.test(person, watch, question)
+        return as_json({"above": above, "finished": finished})
+
+
+def _answers(given: Given, *, as_list: bool) -> dict[str, Any]:
+    shown = [_answer(answer) for answer in given.answers]
+    charged = {"charged": given.charged}
+    return {"answers": shown, **charged} if as_list else {**shown[0], **charged}
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    types = {name: expression.type for name, expression in answer.plan.question.columns}
+    (stored,) = json.loads(store([answer]))["answers"]
+    return {**answer.to_json(), "types": types, "released": stored["sets"]}
+
+
+def _waiting(approval: Approval) -> Response:
+    return as_json({"approval": approval.id, "state": approval.state}, status=202)

@@ -1,0 +1,140 @@
+"""What requests and responses look like, for OpenAPI: as tight as what the server itself checks."""
+
+from typing import Any
+
+from discreet.server.asks import TERMS
+from discreet.server.limits import Limits
+
+JsonSchema = dict[str, Any]
+
+TEXT: JsonSchema = {"type": "string"}
+FLAG: JsonSchema = {"type": "boolean"}
+WHOLE: JsonSchema = {"type": "integer"}
+ANYTHING: JsonSchema = {}
+POSITIVE: JsonSchema = {"type": "number", "exclusiveMinimum": 0}
+EPSILON: JsonSchema = {"type": "number", "exclusiveMinimum": 0, "maximum": 10_000}
+DELTA: JsonSchema = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
+CONFIDENCE: JsonSchema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+NAME: JsonSchema = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"}
+
+
+def record(required: dict[str, JsonSchema], optional: dict[str, JsonSchema] | None = None) -> JsonSchema:
+    """An object of these fields and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "properties": {**required, **(optional or {})},
+        "additionalProperties": False,
+    }
+
+
+def many(items: JsonSchema, **limits: int) -> JsonSchema:
+    """A list."""
+    return {"type": "array", "items": items, **limits}
+
+
+def by_name(values: JsonSchema, **limits: int) -> JsonSchema:
+    """An object whose names are not fixed."""
+    return {"type": "object", "additionalProperties": values, **limits}
+
+
+def or_null(schema: JsonSchema) -> JsonSchema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def ask(limits: Limits) -> JsonSchema:
+    """The body of ask and explain."""
+    question = {"type": "string", "minLength": 1, "maxLength": limits.question_characters}
+    several = many(question, minItems=1, maxItems=limits.questions_in_a_list)
+    within = {"anyOf": [POSITIVE, by_name(POSITIVE, minProperties=1)]}
+    terms = (EPSILON, DELTA, POSITIVE, within, CONFIDENCE)
+    optional = {name: or_null(schema) for name, schema in zip(TERMS, terms, strict=True)}
+    return record({"sql": {"anyOf": [question, several]}}, optional)
+
+
+RECEIPT = {"type": "object", "required": ["charge", "dataset", "question", "plan", "price", "remaining"]}
+ANSWER = record(
+    {
+        "columns": many(TEXT),
+        "types": by_name(TEXT),
+        "rows": many(by_name(ANYTHING)),
+        "intervals": many(by_name(or_null(many({"type": "number"}, minItems=2, maxItems=2)))),
+        "confidence": CONFIDENCE,
+        "released": many({"type": "object", "required": ["groups", "numbers"]}),
+        "receipt": RECEIPT,
+    }
+)
+PLAN = record(
+    {
+        "question": TEXT,
+        "price": by_name(TEXT),
+        "loss": {"type": "object"},
+        "errors": by_name(or_null({"type": "number"})),
+        "confidence": CONFIDENCE,
+        "sentences": many(TEXT),
+    }
+)
+NOTION = {"type": "object", "required": ["notion", "relation"], "additionalProperties": TEXT}
+
+
+def given(part: JsonSchema, plural: str, *extra: str) -> JsonSchema:
+    """One answer or plan, or a list of them, with what is said of both."""
+    flags = dict.fromkeys(extra, FLAG)
+    single = {**part, "properties": {**part["properties"], **flags}, "required": [*part["required"], *extra]}
+    return {"anyOf": [single, record({plural: many(part), **flags})]}
+
+
+WAITING = record({"approval": TEXT, "state": {"enum": ["waiting", "denied"]}})
+WATCH = record(
+    {"threshold": {"type": "number"}, "epsilon": EPSILON},
+    {
+        "delta": DELTA,
+        "count": {"type": "integer", "minimum": 1, "maximum": 1_000_000},
+        "sensitivity": POSITIVE,
+    },
+)
+TEST = record({"sql": {"type": "string", "minLength": 1}})
+RECORD = {"type": "object", "required": ["sequence", "kind", "time"]}
+APPROVAL = record(
+    dict.fromkeys(("id", "dataset", "person", "question", "made"), TEXT)
+    | {"price": by_name(TEXT), "state": {"enum": ["waiting", "approved", "denied", "used"]}}
+    | dict.fromkeys(("decided", "decided_by"), or_null(TEXT))
+)
+TOKEN = record({"id": TEXT, "made": TEXT, "expires": TEXT, "revoked": or_null(TEXT)})
+ROLE = {"enum": ["owner", "analyst"]}
+PERSON = record({"name": TEXT, "role": ROLE, "tokens": many(TOKEN)})
+DAYS = {"type": "integer", "minimum": 1, "maximum": 3660}
+ERROR = record({"error": record({"code": TEXT, "message": TEXT, "fields": by_name(ANYTHING)})})
+
+
+def body(schema: JsonSchema) -> dict[str, Any]:
+    """A route's request body, for `openapi_extra`."""
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def reply(code: int, schema: JsonSchema) -> dict[str, Any]:
+    """One response that a route may give."""
+    return {"description": _WORDS.get(code, "given"), "content": {"application/json": {"schema": schema}}}
+
+
+def replies(
+    schema: JsonSchema, *failures: int, status: int = 200, also: dict[int, JsonSchema] | None = None
+) -> dict[int | str, dict[str, Any]]:
+    """A route's responses: what it gives, and the failures that it may end in."""
+    every = {status: schema, **(also or {})} | dict.fromkeys((*failures, 401, 404, 409, 422, 429, 503), ERROR)
+    return {code: reply(code, each) for code, each in every.items()}
+
+
+_WORDS = {
+    202: "waits for an owner's approval",
+    400: "a parameter that must be refused",
+    401: "no valid token",
+    403: "not allowed",
+    404: "nothing of that name for you",
+    409: "does not fit the budget, or contradicts the ledger",
+    413: "too large",
+    422: "a question outside the allowed list",
+    429: "too much at once",
+    503: "charged and not answered in time, or not available",
+}

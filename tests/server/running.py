@@ -1,0 +1,127 @@
+"""A real server in this process, on a free port, over a small table of known people."""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from discreet.server import House, make_app
+from discreet.server.journal import Journal
+from discreet.server.limits import Limits
+
+CITIES = ("Ottawa", "Toronto")
+POLICY = """
+[dataset]
+id = "town"
+budget = {{ epsilon = {epsilon}, delta = 1e-6 }}
+{dataset}
+[server]
+deadline_s = {deadline_s}
+{server}
+[tables.town]
+source = "town.csv"
+unit = "person"
+max_groups = 2
+[tables.town.columns]
+person = {{ type = "integer" }}
+debt = {{ type = "number", bounds = [0, 1000] }}
+city = {{ type = "text", keys = ["Ottawa", "Toronto"] }}
+shop = {{ type = "text" }}
+"""
+
+
+def write_policy(
+    folder: Path,
+    *,
+    people: int = 400,
+    without: int | None = None,
+    epsilon: float = 100,
+    deadline_s: float = 0.15,
+    dataset: str = "",
+    server: str = "",
+) -> Path:
+    """A policy and its data: people 0, 1, ..., perhaps without one of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [f"{i},{(i * 37) % 1000},{CITIES[i % 2]},shop{i % 3}" for i in range(people) if i != without]
+    (folder / "town.csv").write_text("\n".join(["person,debt,city,shop", *rows]) + "\n")
+    policy = folder / "town.toml"
+    policy.write_text(POLICY.format(epsilon=epsilon, deadline_s=deadline_s, dataset=dataset, server=server))
+    return policy
+
+
+@dataclass
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        return self.json["error"]["code"]
+
+
+class Running:
+    """A served house, with tokens of an owner and of two analysts."""
+
+    def __init__(self, house: House, port: int, folder: Path) -> None:
+        self.house, self.port, self.url, self.folder = house, port, f"http://127.0.0.1:{port}", folder
+        self.tokens = {
+            name: house.people.add(name, "owner" if name == "olga" else "analyst")
+            for name in ("olga", "ann", "bob")
+        }
+
+    def send(
+        self, method: str, path: str, *, who: str | None = "ann", body: Any = None, **headers: str
+    ) -> Reply:
+        """One request; a body that is no bytes is written as JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if who is not None:
+            sent["authorization"] = f"Bearer {self.tokens.get(who, who)}"
+        try:
+            content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+            connection.request(method, path, body=content, headers=sent)
+            response = connection.getresponse()
+            return Reply(response.status, response.getheaders(), response.read())
+        finally:
+            connection.close()
+
+    def ask(
+        self, sql: Any, *, who: str = "ann", path: str = "ask", key: str | None = None, **terms: Any
+    ) -> Reply:
+        headers = {"idempotency_key": key} if key else {}
+        return self.send("POST", f"/api/datasets/town/{path}", who=who, body={"sql": sql, **terms}, **headers)
+
+    def spent(self) -> Any:
+        return self.house.datasets["town"]._curator.ledger.spent
+
+
+@contextlib.contextmanager
+def running(policy: Path, *, limits: Limits | None = None, journal: Path | None = None) -> Iterator[Running]:
+    """Serve a policy while the block runs."""
+    house = House.open([policy], limits=limits, journal=Journal(journal) if journal else None)
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(make_app(house), log_config=None, access_log=False, server_header=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
+    thread.start()
+    try:
+        yield Running(house, listening.getsockname()[1], policy.parent)
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()

@@ -1,0 +1,210 @@
+"""The routes, over a real socket."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from server.running import running, write_policy
+
+COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("town")
+    with running(write_policy(folder), journal=folder / "journal.jsonl") as served:
+        yield served
+
+
+def test_health_needs_no_token_and_says_nothing_else(town):
+    assert town.send("GET", "/health", who=None).json == {"status": "ok"}
+
+
+def test_data_sets_are_listed_and_described_without_data(town):
+    assert town.send("GET", "/api/datasets").json == {
+        "datasets": [{"name": "town", "version": "1", "tables": ["town"]}]
+    }
+    described = town.send("GET", "/api/datasets/town").json
+    assert described["tables"]["town"]["columns"]["debt"]["bounds"] == ["0", "1000"]
+    assert described["deadline_s"] == 0.15
+
+
+def test_an_answer_comes_with_intervals_and_receipt_and_is_free_the_second_time(town):
+    before = town.spent().epsilon
+    first = town.ask(COUNT, epsilon=0.5)
+    again = town.ask(COUNT, epsilon=0.5)
+    assert first.status == again.status == 200
+    assert [row["city"] for row in first.json["rows"]] == ["Ottawa", "Toronto"]
+    assert first.json["charged"] is True
+    assert again.json == {**first.json, "charged": False}
+    assert town.spent().epsilon - before == Fraction(1, 2)
+    for row, interval in zip(first.json["rows"], first.json["intervals"], strict=True):
+        assert interval["n"][0] <= row["n"] <= interval["n"][1]
+
+
+def test_explain_says_the_price_and_whether_it_is_free_and_charges_nothing(town):
+    before = town.spent()
+    plan = town.ask("SELECT COUNT(*) AS n FROM town", path="explain", epsilon=0.25).json
+    assert plan["price"]["epsilon"] == "1/4"
+    assert plan["errors"]["n"] > 0
+    assert plan["free"] is False
+    assert town.spent() == before
+    town.ask("SELECT COUNT(*) AS n FROM town", epsilon=0.25)
+    assert town.ask("SELECT COUNT(*) AS n FROM town", path="explain", epsilon=0.25).json["free"] is True
+
+
+def test_numbers_are_read_exactly_as_they_are_written(town):
+    before = town.spent().epsilon
+    for part in range(10):
+        body = b'{"sql": "SELECT COUNT(*) AS n%d FROM town", "epsilon": 0.1}' % part
+        assert town.send("POST", "/api/datasets/town/ask", body=body).status == 200
+    assert town.spent().epsilon - before == 1
+
+
+def test_a_list_is_answered_under_one_charge(town):
+    before = town.spent().epsilon
+    reply = town.ask([COUNT, "SELECT SUM(debt) AS s FROM town"], epsilon=0.4)
+    assert len(reply.json["answers"]) == 2
+    assert town.spent().epsilon - before == Fraction(2, 5)
+
+
+def test_within_finds_the_least_price(town):
+    plan = town.ask("SELECT COUNT(*) AS n FROM town", path="explain", within=30).json
+    assert plan["errors"]["n"] <= 30
+    same = town.ask("SELECT COUNT(*) AS n FROM town", path="explain", within={"n": 30}).json
+    assert same["price"] == plan["price"]
+
+
+def test_one_key_stands_for_one_request(town):
+    before = town.spent().epsilon
+    first = town.ask("SELECT COUNT(*) AS k FROM town", epsilon=0.3, key="once")
+    again = town.ask("SELECT COUNT(*) AS k FROM town", epsilon=0.3, key="once")
+    other = town.ask("SELECT COUNT(*) AS other FROM town", epsilon=0.3, key="once")
+    assert again.json["rows"] == first.json["rows"]
+    assert (other.status, other.code) == (409, "ledger_conflict")
+    assert town.spent().epsilon - before == Fraction(3, 10)
+    assert town.ask("SELECT COUNT(*) AS k FROM town", epsilon=0.3, who="bob", key="once").status == 200
+
+
+def test_what_does_not_fit_the_budget_is_refused_at_once_and_unpaid(town):
+    before = town.spent()
+    reply = town.ask(COUNT, epsilon=1000)
+    assert (reply.status, reply.code) == (409, "budget_exceeded")
+    assert town.spent() == before
+
+
+def test_a_question_outside_the_list_is_422(town):
+    reply = town.ask("SELECT * FROM town", epsilon=1)
+    assert (reply.status, reply.code) == (422, "unsupported_query")
+
+
+def test_history_and_receipts_are_ones_own_and_an_owner_sees_all(town):
+    charge = town.ask("SELECT COUNT(*) AS mine FROM town", epsilon=0.1, who="ann").json["receipt"]["charge"]
+    records = town.send("GET", "/api/datasets/town/history", who="ann").json["history"]
+    assert {record["analyst"] for record in records} == {"ann"}
+    theirs = town.send("GET", "/api/datasets/town/history", who="bob").json["history"]
+    assert charge not in [record["sequence"] for record in theirs]
+    every = town.send("GET", "/api/datasets/town/history", who="olga").json["history"]
+    assert {"ann", "bob"} <= {record.get("analyst") for record in every}
+    path = f"/api/datasets/town/receipts/{charge}"
+    assert town.send("GET", path, who="ann").json["receipts"][0]["charge"] == charge
+    assert town.send("GET", path, who="olga").status == 200
+    missing = town.send("GET", "/api/datasets/town/receipts/999999", who="bob")
+    foreign = town.send("GET", path, who="bob")
+    assert (foreign.status, foreign.body) == (missing.status, missing.body) == (404, missing.body)
+
+
+def test_an_owner_sees_every_account_and_an_analyst_what_is_left(town):
+    assert set(town.send("GET", "/api/datasets/town/budget", who="ann").json) == {"budget", "remaining"}
+    assert town.send("GET", "/api/datasets/town/budget", who="olga").json["accounts"][0]["account"] == "town"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/people", None),
+        ("POST", "/api/people", {"name": "eve", "role": "owner"}),
+        ("POST", "/api/people/ann/tokens", {}),
+        ("DELETE", "/api/people/ann/tokens", None),
+        ("GET", "/api/datasets/town/verify", None),
+        ("POST", "/api/datasets/town/shares", {"analyst": "ann", "budget": {"epsilon": 1}, "reason": "x"}),
+        ("POST", "/api/datasets/town/approvals/x", {"decision": "approved"}),
+        ("GET", "/metrics", None),
+    ],
+)
+def test_what_owners_do_is_refused_to_analysts(town, method, path, body):
+    reply = town.send(method, path, who="ann", body=body)
+    assert (reply.status, reply.code) == (403, "policy_violation")
+
+
+def test_an_owner_adds_a_person_gives_tokens_and_revokes_them(town):
+    token = town.send("POST", "/api/people", who="olga", body={"name": "cleo", "role": "analyst"}).json[
+        "token"
+    ]
+    assert town.send("GET", "/api/me", who=token).json == {"name": "cleo", "role": "analyst"}
+    more = town.send("POST", "/api/people/cleo/tokens", who="olga", body={"days": 1}).json["token"]
+    people = town.send("GET", "/api/people", who="olga").json["people"]
+    (cleo,) = [person for person in people if person["name"] == "cleo"]
+    assert len(cleo["tokens"]) == 2
+    assert token not in json.dumps(people)
+    path = f"/api/people/cleo/tokens/{cleo['tokens'][0]['id']}"
+    assert town.send("DELETE", path, who="olga").json == {"revoked": 1}
+    assert town.send("DELETE", "/api/people/cleo/tokens", who="olga").json == {"revoked": 1}
+    assert town.send("GET", "/api/me", who=more).status == 401
+
+
+def test_a_share_is_kept_for_one_analyst(tmp_path):
+    with running(write_policy(tmp_path, epsilon=2)) as town:
+        body = {"analyst": "bob", "budget": {"epsilon": 1.5, "delta": 1e-7}, "reason": "the survey"}
+        assert town.send("POST", "/api/datasets/town/shares", who="olga", body=body).status == 200
+        assert town.ask(COUNT, epsilon=1, who="ann").code == "budget_exceeded"
+        assert town.ask(COUNT, epsilon=1, who="bob").status == 200
+
+
+def test_the_chain_is_verified_and_metrics_count_requests_alone(town):
+    assert town.send("GET", "/api/datasets/town/verify", who="olga").json["charges"] > 0
+    text = town.send("GET", "/metrics", who="olga").body.decode()
+    assert 'discreet_requests_total{method="GET",route="/health",status="200"}' in text
+    assert 'discreet_budget{dataset="town",measure="epsilon"} 100' in text
+
+
+def test_every_response_carries_the_security_headers(town):
+    for path in ("/health", "/api/datasets", "/nowhere", "/api/datasets/town/ask"):
+        headers = dict(town.send("GET", path).headers)
+        assert headers["content-security-policy"].startswith("default-src 'self'; script-src 'self'")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "no-store"
+        assert "server" not in headers
+
+
+def test_the_journal_has_no_token_no_question_and_no_duration(town):
+    town.ask("SELECT COUNT(*) AS canary FROM town", epsilon=0.1)
+    text = (town.folder / "journal.jsonl").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert lines[-1]["person"] == "ann"
+    assert lines[-1]["route"] == "/api/datasets/{name}/ask"
+    assert lines[-1]["charge"] > 0
+    known = {
+        "time",
+        "method",
+        "route",
+        "status",
+        "person",
+        "dataset",
+        "question",
+        "charge",
+        "charged",
+        "analyst",
+    }
+    assert {name for line in lines for name in line} <= known | {
+        "added",
+        "role",
+        "of",
+        "approval",
+        "decision",
+    }
+    assert not any(token in text for token in town.tokens.values())
+    assert "canary" not in text
