@@ -102,7 +102,8 @@ class Curator:
         self, question: Asked | Several, *, key: str | None = None, **terms: Unpack[Terms]
     ) -> Answer | tuple[Answer, ...]:
         """Answer a question, or a list of them under one charge, at a price: epsilon (and delta), rho, or
-        the least that keeps the error `within` a limit.
+        the least that keeps the error `within` a limit. `bounds="auto"` finds missing bounds privately with
+        a part of the price; `split={column: weight}` divides the price by weights.
 
         Charged before any data is read; a failure is not refunded. The same question at the same price is
         answered from the ledger, free. `key` makes a retry safe: it stands for one request.
@@ -140,6 +141,8 @@ class Curator:
         No data is touched and nothing is charged. Say what you believe of the data: how many people, how
         many rows each has on average, which part of the values lies beyond the upper bound.
         """
+        if terms.get("bounds") is not None:
+            raise InvalidParameter("a dry run needs bounds that are declared.", parameter="bounds")
         (plan,) = plan_asked(question, complete(self.known_policy), **terms)
         return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
@@ -199,6 +202,11 @@ class Curator:
             return self._holdings.engine().policy
         except InvalidParameter:
             return self._holdings.declared
+
+    def open_all(self) -> None:
+        """Open engine and ledger now: what is wrong with them is said before the first question."""
+        self._holdings.engine()
+        self._holdings.ledger()
 
     def close(self) -> None:
         """Give back files and connections."""

@@ -12,16 +12,19 @@ from discreet.errors import DiscreetError, Finished, InternalError, UnsupportedQ
 from discreet.mechanisms import Quantile, Sparse
 from discreet.numerics import Real, exact
 from discreet.planning import (
+    Bounds,
     ChoiceStep,
     ExactPlan,
     ExactTable,
     NoiseStep,
     Plan,
+    Search,
     SetPlan,
     Sum,
     Tallied,
     UnitCount,
     plan_exact,
+    with_bounds,
 )
 from discreet.queries import Question
 from discreet.randomness import Source, fresh_source
@@ -49,6 +52,27 @@ def release(plan: Plan, run: Run) -> tuple[Outcome, ...]:
         raise
     except Exception:  # noqa: BLE001  its words might quote the data
         raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
+
+
+def find_bounds(plan: Plan, run: Run) -> Plan:
+    """The plan with the bounds that its search finds, by fresh noise; itself where none is missing."""
+    if plan.search is None:
+        return plan
+    try:
+        return with_bounds(plan, _find(plan.search, run, fresh_source()))
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001  its words might quote the data
+        raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
+
+
+def _find(search: Search, run: Run, source: Source) -> tuple[Bounds, ...]:
+    salt = source.word() >> 1
+    found = []
+    for step in search.steps:
+        counts = [total for (total,) in run(replace(step.plan, salt=salt)).totals]
+        found.append(step.bounds([int(count) for count in step.noise._release(counts, source)]))
+    return tuple(found)
 
 
 def _release(plan: Plan, run: Run, source: Source) -> tuple[Outcome, ...]:

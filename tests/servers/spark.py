@@ -153,6 +153,12 @@ class ConnectServer:
         self.process.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def __enter__(self) -> "ConnectServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 class Process:
     """One JVM of Spark's, with a guard that ends it when this process ends."""
@@ -160,7 +166,11 @@ class Process:
     def __init__(self, name: str, options: list[Any], folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self._log = folder / "log"
-        command = options if not name else [_home() / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *options]
+        command = (
+            options
+            if not name
+            else [_home() / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *options]
+        )
         private = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_DIRS": str(folder),
                    "SPARK_DAEMON_MEMORY": "256m" if name else "1g", "SPARK_HOME": str(_home()),
                    "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false"}  # fmt: skip

@@ -67,6 +67,7 @@ def serve(
             house, tokens = open_demo_house(Path(folder), journal)
         else:
             house = _open(policies, people, journal)
+        house.open_all()
         listening = stack.enter_context(_listen(host, port))
         _announce(house, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
         _run(house, listening, trust_proxy)

@@ -52,9 +52,9 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
         data,
         unit=each_row if opened.each_row else opened.unit,
         budget=_budget(opened.budget) if opened.budget else OPENING_BUDGET,
-        bounds={name: _pair(ends) for name, ends in map(_named, opened.bounds)},
-        keys={name: labels.split(",") for name, labels in map(_named, opened.keys)},
-        types=dict(map(_named, opened.types)),
+        bounds={name: _pair(ends) for name, ends in map(read_named, opened.bounds)},
+        keys={name: labels.split(",") for name, labels in map(read_named, opened.keys)},
+        types=dict(map(read_named, opened.types)),
         max_groups=opened.max_groups,
         max_rows=opened.max_rows,
         ledger=opened.ledger,
@@ -62,7 +62,8 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
     return curator, note
 
 
-def _named(option: str) -> tuple[str, str]:
+def read_named(option: str) -> tuple[str, str]:
+    """A column and what is said of it: column=value."""
     name, equals, value = option.partition("=")
     if not (name and equals and value):
         raise InvalidParameter(f"an option must read column=value, got {option[:60]!r}.")

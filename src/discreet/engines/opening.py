@@ -6,6 +6,7 @@ from typing import Any
 from discreet.engines.base import Engine
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
+from discreet.engines.postgres import PostgresEngine
 from discreet.engines.spark import SparkEngine
 from discreet.errors import InvalidParameter
 from discreet.tables import Policy
@@ -13,6 +14,7 @@ from discreet.tables import Policy
 ENGINES: dict[str, Callable[..., Engine]] = {
     "duckdb": DuckDBEngine,
     "memory": MemoryEngine,
+    "postgresql": PostgresEngine,
     "spark": SparkEngine,
 }
 

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from discreet.engines.base import cannot_open
 from discreet.errors import InvalidParameter
 
 MAJOR = "4"  # the supported versions of Spark, and of PySpark
@@ -75,11 +76,7 @@ def open_at(address: str) -> Opened:
     except InvalidParameter:
         raise
     except Exception:  # noqa: BLE001  # what Spark says of hosts and paths is for its own log
-        raise InvalidParameter(
-            "engine must be the address of a Spark that answers. Check host and port, and that Java 17 or "
-            "later is on the path.",
-            parameter="engine",
-        ) from None
+        cannot_open()
 
 
 def is_alive(session: Any) -> bool:

@@ -2,6 +2,7 @@
 the price.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -28,37 +29,50 @@ class Need:
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides the noise beside the question: the relation, the confidence errors are compared at, and
-    whether the budget takes Gaussian noise alone."""
+    """What decides the noise beside the question: the relation, the confidence errors are compared at,
+    whether the budget takes Gaussian noise alone, and the weights of the aggregates."""
 
     relation: Relation
     confidence: Fraction
     gaussian: bool
+    weights: tuple[Fraction, ...]  # of the aggregates: their parts of the price are in this proportion
 
 
 def plan_set(
     question: Question, keys: tuple[int, ...], exact: ExactPlans, share: Share, terms: Terms
 ) -> SetPlan:
-    """What is drawn for one grouping set. Each noised number, each choice and the keys get equal shares.
+    """What is drawn for one grouping set. Noised numbers and choices share by their aggregates' weights, the
+    keys having weight 1: equally, unless told otherwise.
 
     Delta goes to the keys where they are private, and else to Gaussian noise where that errs less.
     """
-    needs = _needs(question, exact)
-    tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
-    items = len(needs) + len(tallies) + (exact.units is not None)
-    each = share.times(Fraction(1, items))
+    needs = _needs(question, exact, terms.weights)
+    tallies = {
+        index: _measure_of(exact, index) for index, plan in enumerate(exact.plans) if plan.tally is not None
+    }
+    weights = [*needs.values(), *(terms.weights[measure] for measure in tallies.values())]
+    whole = sum(weights, Fraction(exact.units is not None))
     base = exact.plans[0]
     selection = None
     if exact.units is not None:
-        selection = _selection(base.max_groups, replace(each, delta=share.delta), terms.relation)
-        each = replace(each, delta=Fraction(0))
-    noises = tuple(_noise_step(need, base, each, terms) for need in needs)
+        keys_share = replace(share.times(1 / whole), delta=share.delta)
+        selection = _selection(base.max_groups, keys_share, terms.relation)
+        share = replace(share, delta=Fraction(0))
+    noises = tuple(
+        _noise_step(need, base, share.times(weight / whole), terms) for need, weight in needs.items()
+    )
     choices = tuple(
-        _choice_step(question.measures[_measure_of(exact, index)], index, exact.plans[index], each, terms)
-        for index in tallies
+        _choice_step(
+            question.measures[measure],
+            index,
+            exact.plans[index],
+            share.times(terms.weights[measure] / whole),
+            terms,
+        )
+        for index, measure in tallies.items()
     )
     readings = tuple(
-        _reading(measure, part, exact, needs, noises)
+        _reading(measure, part, exact, tuple(needs), noises)
         for measure, part in zip(question.measures, exact.parts, strict=True)
     )
     return SetPlan(keys, exact, selection, noises, choices, readings)
@@ -75,24 +89,24 @@ def _measure_of(exact: ExactPlans, plan: int) -> int:
     return next(index for index, part in enumerate(exact.parts) if part.plan == plan and not part.measures)
 
 
-def _needs(question: Question, exact: ExactPlans) -> tuple[Need, ...]:
-    """The numbers to be noised, each once: SUM and AVG of one column share one, and every count is its
-    own.
+def _needs(question: Question, exact: ExactPlans, weights: Sequence[Fraction]) -> dict[Need, Fraction]:
+    """The numbers to be noised, each once, with the largest weight that it has: SUM and AVG of one column
+    share one, and every count is its own.
     """
     summed = {
         part.measures[0]
         for measure, part in zip(question.measures, exact.parts, strict=True)
         if measure.aggregate.function == "sum"
     }
-    found: dict[Need, None] = {}
-    for measure, part in zip(question.measures, exact.parts, strict=True):
+    found: dict[Need, Fraction] = {}
+    for measure, part, weight in zip(question.measures, exact.parts, weights, strict=True):
+        used = [Need(position) for position in part.measures]
         if measure.aggregate.function == "average":
             total, count = part.measures
-            found[_average_need(exact, total, count, summed)] = None
-            found[Need(count)] = None
-        else:
-            found.update(dict.fromkeys(map(Need, part.measures)))
-    return tuple(found)
+            used = [_average_need(exact, total, count, summed), Need(count)]
+        for need in used:
+            found[need] = max(found.get(need, Fraction(0)), weight)
+    return found
 
 
 def _average_need(exact: ExactPlans, total: int, count: int, summed: set[int]) -> Need:

@@ -31,6 +31,7 @@ def make_app(house: House) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
     )
     handle_failures(app)
     app.add_middleware(SecurityHeaders)

@@ -187,6 +187,10 @@ class Dataset:
         """What waited for an owner: all of it to an owner, an analyst's own otherwise."""
         return await self._desk.look(partial(self._approvals.seen_by, self.name, person))
 
+    def open(self) -> None:
+        """Open engine and ledger, which otherwise happens at the first question."""
+        self._curator.open_all()
+
     def close(self) -> None:
         """Give back files and connections."""
         self._curator.close()

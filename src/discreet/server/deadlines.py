@@ -27,10 +27,17 @@ class Desk:
         self._clerks = ThreadPoolExecutor(16, thread_name_prefix="ledger")
         self._runners = ThreadPoolExecutor(limits.runners, thread_name_prefix="run")
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._planning = 0
 
     async def plan(self, work: Callable[[], T]) -> T:
         """Work on public facts alone: done as soon as it is done."""
-        return await asyncio.get_running_loop().run_in_executor(self._planners, work)
+        if self._planning >= self._limits.waiting:
+            raise busy()
+        self._planning += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._planners, work)
+        finally:
+            self._planning -= 1
 
     async def look(self, work: Callable[[], T]) -> T:
         """A look at the ledger or at people; it waits for a disk."""
