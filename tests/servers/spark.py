@@ -28,6 +28,7 @@ PATIENCE_S = 120.0
 SMALL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # soon warm, few threads
     "spark.driver.memory": "1g",
     "spark.executor.memory": "512m",
     "spark.log.level": "OFF",
@@ -36,8 +37,6 @@ SMALL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# Tables of a few rows: compiling a question would take longer than interpreting it.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 # Runs a server until its own standard input closes: when it is stopped, or when its parent is gone.
 GUARD = """
 exec 3<&0
@@ -171,7 +170,8 @@ class Process:
             if not name
             else [_home() / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *options]
         )
-        private = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_DIRS": str(folder),
+        private = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder),
+                   "SPARK_LOCAL_DIRS": str(folder),
                    "SPARK_DAEMON_MEMORY": "256m" if name else "1g", "SPARK_HOME": str(_home()),
                    "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false"}  # fmt: skip
         with self._log.open("wb") as log:
