@@ -12,6 +12,8 @@ BENCHES = (
     "mechanisms",
     "noise",
     "questions",
+    "scale",
+    "spark",
     "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report
 

@@ -68,12 +68,12 @@ def local_session(**options: str) -> Iterator[Any]:
 class SparkCluster:
     """A standalone master and its workers: processes of their own, each of which can be killed."""
 
-    def __init__(self, workers: int = 2) -> None:
+    def __init__(self, workers: int = 2, *, memory: str = "700m") -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="discreet-spark-cluster-"))
         self.port = free_port()
         self._master: Process | None = None
         self._workers: list[Process] = []
-        self._count, self._names = workers, itertools.count()
+        self._count, self._memory, self._names = workers, memory, itertools.count()
 
     @property
     def address(self) -> str:
@@ -94,7 +94,7 @@ class SparkCluster:
             worker.wait_for("Successfully registered")
 
     def _start_worker(self) -> "Process":
-        options = ["--host", "127.0.0.1", "--cores", "1", "--memory", "700m"]
+        options = ["--host", "127.0.0.1", "--cores", "1", "--memory", self._memory]
         options += ["--webui-port", str(free_port()), self.address]
         worker = Process("worker.Worker", options, self.folder / f"worker{next(self._names)}")
         self._workers.append(worker)

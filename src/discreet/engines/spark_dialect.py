@@ -20,7 +20,6 @@ from discreet.engines.sql import (
     when,
     whole,
 )
-from discreet.errors import InternalError
 from discreet.tables import Type
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
@@ -146,15 +145,6 @@ class SparkDialect(Dialect):
             read = in_calendar(read, SQL_TYPES[kind])
         whole_text = text(rf"\A(?:{GRAMMARS[kind]})\z")  # $ would pass a last line break
         return when((call("rlike", value.copy(), whole_text), read))
-
-    def like(self, value: Built, pattern: Built) -> Built:
-        """LIKE with an escape that the pattern does not hold: a backslash stands for itself."""
-        if not isinstance(pattern, exp.Literal):
-            raise InternalError("the pattern of LIKE must be a literal")
-        unused = next(each for each in map(chr, range(1, 2**16)) if each not in pattern.name)
-        return exp.paren(
-            exp.Escape(this=exp.Like(this=value, expression=pattern), expression=text(unused)), copy=False
-        )
 
     def substring(self, value: Built, *places: Built) -> Built:
         """From a position on, for a number of code points."""

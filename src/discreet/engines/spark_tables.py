@@ -81,7 +81,7 @@ def _read_csv(table: Table | PublicTable, source: str) -> Any:
 
     with duckdb.connect(":memory:") as connection:
         Registrar(connection).register(table, source, "t")
-        return connection.execute('FROM "t"').to_arrow_table()
+        return connection.sql('FROM "t"').to_arrow_table()
 
 
 def _shown(source: object) -> str:
