@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack, overload
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.dry_run import Belief, DryRun, complete, rehearse
-from discreet.errors import InvalidParameter
+from discreet.errors import EngineFailure, InvalidParameter
 from discreet.holdings import Holdings
 from discreet.ledger import Ledger, Record, Request
 from discreet.mechanisms import Sparse
@@ -64,13 +64,13 @@ class Curator:
         other_people: str | None = None,
         **declared: Unpack[Opening],
     ) -> Self:
-        """Open a file or a frame. What is declared is the policy that a file would state
-        (docs/guide/policy.md):
+        """Open a file, a frame, or a table of the engine's database. What is declared is the policy that a
+        file would state (docs/guide/policy.md):
         unit, budget, name, types, bounds, keys, max_groups, max_rows, relation, population, version,
         filter, per_analyst, per_question, share_answers, public. `ledger` is a file or an address, or what a
         policy's [ledger] states: place, anchor, key_file.
         """
-        policy, frames, place = read_opening(source, declared, ledger)
+        policy, frames, place = read_opening(source, declared, ledger, engine)
         return cls(
             policy,
             ledger=place,
@@ -83,7 +83,7 @@ class Curator:
     @classmethod
     def from_policy(cls, path: str | Path, *, ledger: str | Path | None = None, **options: Any) -> Self:
         """Open the data set that a policy file describes; its ledger lies beside it unless told otherwise."""
-        policy = from_policy(path)
+        policy = from_policy(path, engine=options.get("engine"))
         return cls(policy, ledger=ledger or str(policy.ledger.place), **options)
 
     def for_analyst(self, name: str) -> "Curator":
@@ -197,10 +197,10 @@ class Curator:
 
     @property
     def known_policy(self) -> Policy:
-        """The policy with the data's own columns; as declared, where there is no data."""
+        """The policy with the data's own columns; as declared, where the data is out of reach."""
         try:
             return self._holdings.engine().policy
-        except InvalidParameter:
+        except (InvalidParameter, EngineFailure):
             return self._holdings.declared
 
     def open_all(self) -> None:

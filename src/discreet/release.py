@@ -87,7 +87,7 @@ def _release_set(each: SetPlan, run: Run, salt: int, source: Source) -> Outcome:
         if plan.measures or plan.tally is not None
     }
     groups = _groups(each, tables, source)
-    columns = [_noised(step, _totals(tables[0], groups), source) for step in each.noises]
+    columns = [_noised(step, tables, groups, source) for step in each.noises]
     columns.extend(_chosen(step, each, tables[step.plan], groups, source) for step in each.choices)
     return Outcome(groups, tuple(zip(*columns, strict=True)) if groups else ())
 
@@ -106,14 +106,19 @@ def _groups(each: SetPlan, tables: dict[int, ExactTable], source: Source) -> tup
     return tuple(group for group, keep in zip(table.groups, kept.tolist(), strict=True) if keep)
 
 
-def _totals(table: ExactTable, groups: Sequence[Group]) -> list[tuple[int, ...]]:
-    found = dict(zip(table.groups, table.totals, strict=True))
-    return [found[group] for group in groups]
+def _noised(
+    step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group], source: Source
+) -> list[int]:
+    return [int(number) for number in step.noise._release(_exact(step, tables, groups), source)]
 
 
-def _noised(step: NoiseStep, totals: list[tuple[int, ...]], source: Source) -> list[int]:
-    exact = [step.exact(row) for row in totals]
-    return [int(number) for number in step.noise._release(exact, source)]
+def _exact(step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group]) -> list[int]:
+    """The number of every group that is noised."""
+    if step.tally is not None:
+        tallied = dict(zip(tables[step.tally].groups, tables[step.tally].tallies, strict=True))
+        return [len(tallied.get(group, ())) for group in groups]
+    found = dict(zip(tables[0].groups, tables[0].totals, strict=True))
+    return [step.exact(found[group]) for group in groups]
 
 
 def _chosen(

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from discreet.engines.postgres_dialect import PostgresDialect
-from discreet.engines.sql import column
+from discreet.engines.sql import column, named, real
 from discreet.queries import evaluate
 from discreet.queries.evaluate import STRICT
 from discreet.queries.nodes import Call, Literal
@@ -74,16 +74,36 @@ def expected(function, *values):
 OPERATIONS = {"add": exp.Add, "subtract": exp.Sub, "multiply": exp.Mul}
 
 
-@pytest.mark.parametrize("function", ["add", "subtract", "multiply", "divide"])
-@pytest.mark.parametrize("shape", ["columns", "subqueries"])
-def test_sums_products_and_quotients_are_ieee(function, shape, pairs):
-    made, connection = pairs
+def applied(function, x, y):
     dialect = PostgresDialect()
-    x, y = column("x", "t"), column("y", "t")
-    if shape == "subqueries":  # an expression is computed once, in a scope of its own
-        x, y = (exp.Coalesce(this=each, expressions=[each.copy()]) for each in (x, y))
-    built = dialect.divide(x, y) if function == "divide" else dialect.arithmetic(OPERATIONS[function], x, y)
-    found = computed(connection, built)
+    return dialect.divide(x, y) if function == "divide" else dialect.arithmetic(OPERATIONS[function], x, y)
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.5, 5e-324, 1e300, 2.0**480, 2.0**-480, 1.7976931348623157e308])
+@pytest.mark.parametrize("function", ["add", "subtract", "multiply", "divide"])
+def test_constants_that_the_planner_sees_fail_nowhere(function, constant, pairs):
+    _, connection = pairs
+    for flipped in (False, True):
+        for place in ("literal", "column"):  # a column that is a constant is one after flattening
+            known = real(constant) if place == "literal" else column("c", "t")
+            sides = [known, column("x", "t")] if flipped else [column("x", "t"), known]
+            source = (
+                exp.Select()
+                .select("n", "x", named(real(constant), "c"))
+                .from_("t")
+                .where("y = 1")
+                .subquery("t")
+            )
+            select = exp.Select().select(column("x", "t"), applied(function, *sides)).from_(source)
+            for x, got in connection.execute(PostgresDialect().write(select)).fetchall():
+                values = (constant, x) if flipped else (x, constant)
+                assert bits(got) == expected(function, *values), values
+
+
+@pytest.mark.parametrize("function", ["add", "subtract", "multiply", "divide"])
+def test_sums_products_and_quotients_are_ieee(function, pairs):
+    made, connection = pairs
+    found = computed(connection, applied(function, column("x", "t"), column("y", "t")))
     wrong = [
         (pair, got) for pair, got in zip(made, found, strict=True) if bits(got) != expected(function, *pair)
     ]

@@ -2,11 +2,12 @@
 
 import inspect
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-from discreet.auditing.blackbox import Attack
+from discreet.auditing.blackbox import Attack, Target
 from discreet.auditing.claim import Claim
 from discreet.auditing.exact import verify
 from discreet.auditing.report import AuditReport
@@ -52,12 +53,37 @@ def audit(
     adapted = read_target(target, neighbours)
     verified = _verify(adapted, promise)
     if verified is None or not verified.violated:
-        attack = Attack(adapted.target, promise, adapted.pairs, 1 - sure, progress)
         stages = STAGES if samples is None else (exact_whole(samples, name="samples", least=100),)
-        ran = attack.run(stages, patience=seconds)
-        sampled = AuditReport.of_trials(attack.trials, promise, confidence=float(sure), samples=ran)
+        sampled = attack(
+            adapted.target,
+            promise,
+            adapted.pairs,
+            sure=sure,
+            stages=stages,
+            seconds=seconds,
+            progress=progress,
+        )
         verified = sampled if verified is None or sampled.violated else verified.also(sampled)
     return replace(verified, seconds=time.perf_counter() - started)
+
+
+def attack(
+    target: Target,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    sure: Fraction,
+    stages: Sequence[int],
+    seconds: float,
+    progress: Callable[[str], None],
+) -> AuditReport:
+    """The report of larger and larger samples, until the claim is refuted or a stage would last too long."""
+    attempt = Attack(target, claim, pairs, 1 - sure, progress)
+    ran = attempt.run(stages, patience=seconds)
+    return replace(
+        AuditReport.of_trials(attempt.trials, claim, confidence=float(sure), samples=ran),
+        seconds=attempt.seconds,
+    )
 
 
 def _verify(adapted: Adapted, claim: Claim) -> AuditReport | None:

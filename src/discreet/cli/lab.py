@@ -4,6 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from discreet.errors import InvalidParameter
+
 HOST, PORT = "127.0.0.1", 8765
 
 
@@ -38,7 +40,11 @@ def lab(
 
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
+        try:
+            listening.bind((HOST, port))
+            listening.listen()  # whoever reads the address may connect to it at once
+        except (OSError, OverflowError):
+            raise InvalidParameter(f"port must be one that is free, got {port}.", parameter="port") from None
         address = f"http://{HOST}:{listening.getsockname()[1]}/lab"
         print(json_module.dumps({"address": address}) if json else f"The lab is at {address}", flush=True)
         if browser:

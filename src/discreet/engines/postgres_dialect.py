@@ -11,7 +11,16 @@ from sqlglot.generators.postgres import PostgresGenerator
 
 from discreet.engines.dialect import Built, Dialect, Typed, in_calendar
 from discreet.engines.order import HASH_BITS
-from discreet.engines.postgres_numbers import ADD, DIVIDE, MULTIPLY, ROUND, enlarged, filled, reduced
+from discreet.engines.postgres_numbers import (
+    ADD,
+    DIVIDE,
+    MULTIPLY,
+    ROUND,
+    enlarged,
+    filled,
+    is_ordinary,
+    reduced,
+)
 from discreet.engines.sql import (
     SQL_TYPES,
     between,
@@ -21,6 +30,7 @@ from discreet.engines.sql import (
     column,
     is_null,
     literal,
+    named,
     real,
     text,
     when,
@@ -74,12 +84,19 @@ class PostgresDialect(Dialect):
 
     def let(self, value: Built, body: Callable[[Built], Built]) -> Built:
         """A scalar subquery that computes the value once; PostgreSQL would compute each copy."""
-        if _is_plain(value):
-            return body(value)
+        return body(value) if _is_plain(value) else self._bind([value], lambda given: body(given[0]))
+
+    def _bind(self, values: list[Built], body: Callable[[list[Built]], Built]) -> Built:
+        """body of names that stand for the values, in a scalar subquery.
+
+        Its OFFSET is a wall to the planner: nothing behind it is flattened, and no constant comes through,
+        with which a branch that is never taken would be computed ahead, and raise.
+        """
         alias = f"v{next(self._names)}"
-        inner = exp.Select().select(_named(value, "x")).offset(0)  # an OFFSET is not flattened away
-        outer = exp.Select().select(body(column("x", alias))).from_(inner.subquery(alias, copy=False))
-        return outer.subquery(copy=False)
+        listed = [named(value, f"x{index}") for index, value in enumerate(values)]
+        inner = exp.Select().select(*listed).offset(0).subquery(alias, copy=False)
+        names = [column(f"x{index}", alias) for index in range(len(values))]
+        return exp.Select().select(body(names)).from_(inner).subquery(copy=False)
 
     def literal(self, value: Value, kind: Type | None) -> Built:
         """Texts with type and order: a bare literal would be read before any CASE is."""
@@ -153,7 +170,10 @@ class PostgresDialect(Dialect):
         return self.no_nan(self._apply(DIVIDE, left, right))
 
     def _apply(self, template: str, left: Built, right: Built) -> Built:
-        return self.let(left, lambda x: self.let(right, lambda y: filled(template, x=x, y=y)))
+        """A template of two values, at most one of them a constant that the planner sees."""
+        if is_ordinary(right):
+            return self._bind([left], lambda given: filled(template, x=given[0], y=right))
+        return self._bind([left, right], lambda given: filled(template, x=given[0], y=given[1]))
 
     def steps(self, value: Built, factor: float) -> Built:
         """floor(value * factor + 1/2), for a factor that is a power of two; far values may be infinite."""
@@ -270,10 +290,6 @@ NOTHING: dict[Type, Value] = {
     "date": datetime.date.min,
     "timestamp": datetime.datetime.min,
 }
-
-
-def _named(node: Built, name: str) -> Built:
-    return exp.Alias(this=node, alias=exp.to_identifier(name, quoted=True))
 
 
 def _is_plain(node: Built) -> bool:

@@ -92,6 +92,15 @@ def reduced(factor: float) -> str:
         ELSE x * CAST('{factor!r}' AS DOUBLE PRECISION) END"""
 
 
+def is_ordinary(node: exp.Expression) -> bool:
+    """Whether a tree is a constant whose multiples in the templates, computed ahead, all exist."""
+    while isinstance(node, exp.Paren | exp.Neg | exp.Cast):
+        node = node.this
+    return isinstance(node, exp.Literal) and (
+        float(node.this) == 0 or 2.0**-480 <= abs(float(node.this)) <= 2.0**480
+    )
+
+
 def filled(template: str, **values: exp.Expression) -> exp.Expression:
     """A template with trees in the place of its one-letter names."""
     tree = _parsed(template).copy()

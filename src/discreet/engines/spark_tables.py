@@ -14,6 +14,7 @@ from discreet.engines.registration import CSV_SUFFIXES, Registrar
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.tables import PublicTable, Table
 
+CATALOGUE = "catalogue://"
 CATALOGUE_NAME = re.compile(r"\w+(\.\w+){0,2}")
 
 
@@ -45,10 +46,8 @@ class SparkTables:
                 self._session.catalog.dropGlobalTempView(name)
 
     def _frame(self, table: Table | PublicTable, source: object) -> Any:
-        if source is None:
-            raise InvalidParameter(f"source of table {table.name!r} must be named, got none.")
-        if isinstance(source, str | Path):
-            return self._named(table, str(source))
+        if source is None or isinstance(source, str | Path):
+            return self._named(table, table.name if source is None else str(source))
         if type(source).__module__.startswith("pyspark."):
             return self._adopted(source)
         held: Any = source
@@ -57,16 +56,17 @@ class SparkTables:
         return self._session.createDataFrame(held)
 
     def _named(self, table: Table | PublicTable, source: str) -> Any:
+        name = source.removeprefix(CATALOGUE)  # in a policy file, anything else is a path
         suffix = Path(source.removesuffix(".gz")).suffix.lower()
         if suffix in CSV_SUFFIXES:
             return self._session.createDataFrame(_read_csv(table, source))
-        if suffix == ".parquet" or "/" in source:
+        if suffix == ".parquet" or "/" in name:
             return self._session.read.parquet(source)
-        if not CATALOGUE_NAME.fullmatch(source):
+        if not CATALOGUE_NAME.fullmatch(name):
             raise InvalidParameter(
                 f"source of table {table.name!r} must be a path or a name like bank.accounts, got {source!r}."
             )
-        return self._session.table(source)
+        return self._session.table(name)
 
     def _adopted(self, frame: Any) -> Any:
         """A frame of the owner's session, seen from ours under a name that nobody guesses."""

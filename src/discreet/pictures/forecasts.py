@@ -54,7 +54,7 @@ def _row(place: int, count: int, name: str, error: float) -> tuple[dict[str, Jso
     axes: dict[str, Json] = {
         f"xaxis{number}": {**across, "range": [-wide, wide], "anchor": f"y{number}"},
         f"yaxis{number}": {
-            "domain": [top - 0.55 * height, top - 0.25 * height],
+            "domain": [top - 0.68 * height, top - 0.34 * height],
             "anchor": f"x{number}",
             "visible": False,
             "range": [-1, 1],

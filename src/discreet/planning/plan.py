@@ -11,8 +11,11 @@ from discreet.planning.how import How
 from discreet.planning.noise import Share
 from discreet.planning.search import Search
 from discreet.planning.steps import SetPlan
+from discreet.planning.words import drawn, keys_of
 from discreet.queries import Question, Slot
 from discreet.tables import Policy
+
+_LATER = "Noise: calibrated to the bounds that are found, with the rest of the price."
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Plan:
     @property
     def counts(self) -> tuple[str, ...]:
         """The columns that are a COUNT and nothing else."""
-        kinds = ("count_rows", "count", "count_units")
+        kinds = ("count_rows", "count", "count_units", "count_distinct")
         measures = self.question.measures
         return tuple(name for name, slot in self._aggregates() if measures[slot].aggregate.function in kinds)
 
@@ -112,7 +115,9 @@ class Plan:
         if self.search is not None:
             lines.extend(self.search.sentences())
         for each in self.sets:
-            lines.extend(_drawn(each) if self.search is None or self.search.found else _announced(each))
+            lines.extend(
+                drawn(each) if self.search is None or self.search.found else [*keys_of(each), _LATER]
+            )
         lines.extend(self._expected())
         lines.append(f"Price: {self._price()}.")
         return lines
@@ -205,23 +210,3 @@ def _promise(
         return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)
     epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
     return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)
-
-
-def _announced(each: SetPlan) -> list[str]:
-    """What is known of a set before its bounds are found."""
-    lines = [line for line in _drawn(each) if line.startswith("Keys")]
-    return [*lines, "Noise: calibrated to the bounds that are found, with the rest of the price."]
-
-
-def _drawn(each: SetPlan) -> list[str]:
-    lines = []
-    labels = each.exact.plans[0].labels
-    if each.selection is not None:
-        lines.append(f"Keys: found in the data. {each.selection.describe()}")
-    elif each.keys:
-        lines.append(
-            f"Keys: {len(labels or ())} public labels, all shown; rows with any other label are dropped."
-        )
-    lines.extend(f"Noise: {step.noise.describe()}." for step in each.noises)
-    lines.extend(f"Choice: {step.chooser.describe()}" for step in each.choices)
-    return lines

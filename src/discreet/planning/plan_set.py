@@ -61,6 +61,11 @@ def plan_set(
     noises = tuple(
         _noise_step(need, base, share.times(weight / whole), terms) for need, weight in needs.items()
     )
+    noises += tuple(
+        _distinct_step(index, exact.plans[index], share.times(terms.weights[measure] / whole), terms)
+        for index, measure in tallies.items()
+        if _is_distinct(question.measures[measure])
+    )
     choices = tuple(
         _choice_step(
             question.measures[measure],
@@ -70,9 +75,10 @@ def plan_set(
             terms,
         )
         for index, measure in tallies.items()
+        if not _is_distinct(question.measures[measure])
     )
     readings = tuple(
-        _reading(measure, part, exact, tuple(needs), noises)
+        _reading(measure, part, exact, tuple(needs), (noises, choices))
         for measure, part in zip(question.measures, exact.parts, strict=True)
     )
     return SetPlan(keys, exact, selection, noises, choices, readings)
@@ -141,6 +147,18 @@ def _noise_step(need: Need, plan: ExactPlan, share: Share, terms: Terms) -> Nois
     return NoiseStep(need.position, noise, need.centre, need.count)
 
 
+def _is_distinct(measure: Measure) -> bool:
+    return measure.aggregate.function == "count_distinct"
+
+
+def _distinct_step(index: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
+    """Noise on how many values there are: a unit brings at most as many as it has rows."""
+    rows = plan.max_rows
+    reach = Reach(groups=_groups(plan), most=rows, swap=rows, relation=terms.relation)
+    noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
+    return NoiseStep(0, noise, tally=index)
+
+
 def _ends(measure: Sum, centre: int) -> tuple[int, int]:
     """The least and the most that one row adds."""
     if measure.power == 2:
@@ -194,19 +212,28 @@ def _chooser(
 
 
 def _reading(
-    measure: Measure, part: Part, exact: ExactPlans, needs: tuple[Need, ...], noises: tuple[NoiseStep, ...]
+    measure: Measure,
+    part: Part,
+    exact: ExactPlans,
+    needs: tuple[Need, ...],
+    steps: tuple[tuple[NoiseStep, ...], tuple[ChoiceStep, ...]],
 ) -> Reading:
+    noises, choices = steps
+
     def noised(need: Need) -> Noised:
         index = needs.index(need)
         return Noised(index, noises[index].noise)
 
     function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
+    if function == "count_distinct":
+        place = next(index for index, step in enumerate(noises) if step.tally == part.plan)
+        return Total(Noised(place, noises[place].noise), Fraction(1), whole)
     if not part.measures:
-        tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
+        place = next(index for index, step in enumerate(choices) if step.plan == part.plan)
         tally = exact.plans[part.plan].tally
         assert tally is not None
         step = Fraction(1) if tally.lattice is None else tally.lattice.step
-        return Chosen(len(needs) + tallies.index(part.plan), tally.labels, step, whole)
+        return Chosen(len(noises) + place, tally.labels, step, whole)
     if function == "average":
         total, count = part.measures
         need = next(each for each in needs if each.position == total)

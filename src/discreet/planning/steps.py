@@ -16,12 +16,18 @@ Chooser: TypeAlias = Exponential | Quantile
 
 @dataclass(frozen=True)
 class NoiseStep:
-    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`."""
+    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`; or
+    how many values the tally of exact plan `tally` has.
+
+    Privacy: with at most max_rows rows of each unit in a group, and others' rows chosen without looking at
+    that unit, it adds between 0 and max_rows to how many values there are.
+    """
 
     position: int
     noise: Noise
     centre: int = 0
     count: int | None = None
+    tally: int | None = None
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -148,3 +148,11 @@ def test_static_files_are_compressed_and_cached_for_ever(lab):
         reply = lab.get(address)
         assert reply.status_code == 200
         assert "immutable" in reply.headers["cache-control"]
+
+
+def test_nobody_may_ask_for_figures_without_end(monkeypatch):
+    monkeypatch.setattr("discreet.server.lab.PER_S", 0.001)  # so that the bucket holds one
+    visitor = Visitor()
+    replies = [visitor.get("/lab/figures/extreme-deltas") for _ in range(2)]
+    assert [reply.status_code for reply in replies] == [200, 429]
+    assert replies[1].json()["error"]["code"] == "busy"

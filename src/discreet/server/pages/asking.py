@@ -23,7 +23,7 @@ from discreet.server.pages.datasets import describe, examples, sql_name, standin
 from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
 from discreet.server.pages.figures import in_both_themes
 from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import NUMBERS
+from discreet.server.pages.standing import NUMBERS, up
 from discreet.tables import Policy, PublicTable, Table, spell
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
@@ -82,7 +82,7 @@ def answers(door: PageDoor) -> APIRouter:
         return as_json(
             {
                 "free": free,
-                "price": {name: short_up(part) for name, part in price.items()},
+                "price": {name: up(part) for name, part in price.items()},
                 "sentences": plan.sentences(),
                 "errors": plan.errors,
                 "figure": _forecast(plan),

@@ -115,22 +115,23 @@ def spell_short(value: Any) -> str:
     return f"{int(text):,}" if text.lstrip("-").isdigit() else text
 
 
-def examples(policy: Policy) -> list[str]:
-    """Questions that this policy allows, to begin with."""
+def examples(policy: Policy) -> list[tuple[str, str]]:
+    """Questions that this policy allows, to begin with: what each asks, and its SQL."""
     table = policy.tables[0]
     unit = getattr(table.unit, "column", None)
     counted = f"COUNT(DISTINCT {sql_name(unit)})" if unit else "COUNT(*)"
     label = next((each.name for each in table.columns if each.keys is not None), None)
     amount = next((each.name for each in table.columns if each.bounds and each.type in NUMERIC), None)
     source = f"FROM {sql_name(table.name)}"
-    found = [f"SELECT {counted} AS people\n{source}"]
+    found = [("people in all", f"SELECT {counted} AS people\n{source}")]
     if label:
         key = sql_name(label)
-        found.insert(0, f"SELECT {key}, {counted} AS people\n{source}\nGROUP BY {key}\nORDER BY people DESC")
+        grouped = f"SELECT {key}, {counted} AS people\n{source}\nGROUP BY {key}\nORDER BY people DESC"
+        found.insert(0, (f"people by {label}", grouped))
     if amount:
         value = sql_name(amount)
-        found.append(f"SELECT COUNT(*) AS n, AVG({value}) AS mean\n{source}")
-        found.append(f"SELECT MEDIAN({value}) AS median\n{source}")
+        found.append((f"mean {amount}", f"SELECT COUNT(*) AS n, AVG({value}) AS mean\n{source}"))
+        found.append((f"median {amount}", f"SELECT MEDIAN({value}) AS median\n{source}"))
     return found
 
 

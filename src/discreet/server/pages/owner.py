@@ -120,7 +120,7 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
         "policy": dataset.describe(),
         "tables": describe(dataset.policy),
         "latest": newest_first(charges)[:LATEST],
-        "waiting": [each for each in approvals if each.state == "waiting"],
+        "waiting": [each.to_json() for each in approvals if each.state == "waiting"],
     }
 
 

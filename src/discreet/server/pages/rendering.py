@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import discreet
-from discreet.numerics import short_up
 from discreet.pictures.page import drawing_script
+from discreet.server.pages.standing import up
 from discreet.server.refusals import not_found
 
 FOLDER = Path(__file__).parents[1]
@@ -41,7 +41,7 @@ def _templates() -> Environment:
     environment.globals.update(
         static=address,
         plotly_styles=plotly_styles,
-        shorten_up=lambda text: short_up(Fraction(str(text))),
+        up=lambda text: up(Fraction(str(text))),
         version=discreet.__version__,
     )
     return environment

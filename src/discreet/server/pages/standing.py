@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.numerics import short_down, short_up
+from discreet.pictures.theme import with_power
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
 NUMBERS = (*SYMBOLS, "delta")
@@ -51,11 +52,11 @@ class Standing:
         measure = self.measure
         return {
             "symbol": self.symbol,
-            "limit": short_down(self.limit[measure]),
-            "spent": short_up(self.spent),
-            "remaining": short_down(self.remaining.get(measure, Fraction(0))),
-            "delta": short_down(self.limit["delta"]) if self.limit.get("delta") else "",
-            "delta_remaining": short_down(self.remaining.get("delta", Fraction(0))),
+            "limit": down(self.limit[measure]),
+            "spent": up(self.spent),
+            "remaining": down(self.remaining.get(measure, Fraction(0))),
+            "delta": down(self.limit["delta"]) if self.limit.get("delta") else "",
+            "delta_remaining": down(self.remaining.get("delta", Fraction(0))),
         }
 
     def fits(self, price: Mapping[str, Fraction]) -> int | None:
@@ -83,6 +84,20 @@ class Standing:
             "fits": fits,
             "words": self.words,
         }
+
+
+def up(value: Fraction) -> str:
+    """A number for a reader, never below itself.
+
+    >>> up(Fraction(1, 3)), up(Fraction(1, 10**6))
+    ('0.333334', '10⁻⁶')
+    """
+    return with_power(short_up(value))
+
+
+def down(value: Fraction) -> str:
+    """A number for a reader, never above itself."""
+    return with_power(short_down(value))
 
 
 def numbers_of(facts: Mapping[str, Any]) -> dict[str, Fraction]:

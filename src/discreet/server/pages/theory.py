@@ -38,7 +38,8 @@ def theory_page(name: str) -> tuple[str, str]:
         if heading.type == "heading_open":
             heading.attrSet("id", slug(words.content))
     _redirect_links(tokens)
-    return titles()[name], str(reader.renderer.render(tokens, reader.options, {}))
+    html = str(reader.renderer.render(tokens, reader.options, {}))
+    return titles()[name], html.replace("<pre>", '<pre tabindex="0">')  # wide code scrolls, by keyboard too
 
 
 def slug(heading: str) -> str:

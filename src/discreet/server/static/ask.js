@@ -89,7 +89,7 @@
     const holder = byId("forecast");
     holder.hidden = !found.figure;
     if (found.figure) {
-      holder.querySelector(".plot").style.height = `${70 + 88 * found.figure.light.data.length}px`;
+      holder.querySelector(".plot").style.height = `${66 + 76 * found.figure.light.data.length}px`;
       Figures.drawBoth(holder, found.figure);
     }
     const plan = byId("plan");
@@ -191,6 +191,11 @@
 
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
   form.addEventListener("input", later);
+  form.kind.addEventListener("change", () => {
+    const within = form.kind.value === "within";
+    form.querySelector("label[for=amount]").textContent = within ? "Error, at most ±" : "How much";
+    form.amount.value = { epsilon: "0.1", rho: "0.01", within: "100" }[form.kind.value];
+  });
   area.addEventListener("keydown", (event) => {
     if (event.ctrlKey && event.key === "Enter") { event.preventDefault(); ask(); }
   });

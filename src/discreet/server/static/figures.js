@@ -11,11 +11,15 @@ const Figures = (() => {
   const theme = () => document.documentElement.dataset.theme;
   const CONFIG = { responsive: true, displayModeBar: false, displaylogo: false, showTips: false };
 
-  function fit(layout, width) {
+  function fit({ data, layout }, width) {
     const narrow = width < 520;
-    const bottom = layout.showlegend === false ? 52 : 84;
+    const bottom = layout.showlegend === false ? 48 : 84;
+    const across = { ...layout.xaxis };
+    const many = data.length && data[0].x.length > (narrow ? 3 : 7);
+    if (across.type === "category" && many) across.tickangle = narrow ? -60 : -35;
     return {
       ...layout,
+      xaxis: across,
       autosize: true,
       dragmode: false, // a finger scrolls the page, and does not zoom the plot
       paper_bgcolor: "rgba(0,0,0,0)",
@@ -32,7 +36,7 @@ const Figures = (() => {
     holder.querySelector(".caption").textContent = figure.title;
     holder.querySelector(".sub").textContent = figure.subtitle;
     plot.setAttribute("aria-label", `${figure.title}. ${figure.subtitle}`);
-    return Plotly.react(plot, figure.data, fit(figure.layout, plot.clientWidth), CONFIG);
+    return Plotly.react(plot, figure.data, fit(figure, plot.clientWidth), CONFIG);
   }
 
   // A figure that came in both themes is drawn again, from what is here, when the theme changes.
