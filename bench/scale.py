@@ -10,6 +10,7 @@ once for the time.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from bench.harness import ROOT, Report, Row
+from bench.harness import ROOT, Report, Row, show_time
 from bench.questions import GROUPS
 from bench.scale_model import Measure, fitted
 from bench.spark import QUESTION, SETTINGS, open_curator, places
@@ -30,6 +31,7 @@ PIECE = 10**7
 WORKERS = (1, 2)
 MEMORY_GB = 2
 DUCKDB = "DuckDB, 2 threads"
+PAGE = ROOT / "docs" / "guide" / "scale.md"
 LARGEST_DISK = 20 * 2**30
 
 
@@ -124,8 +126,28 @@ def run(rivals: object = None, *, sizes: tuple[int, ...] = SIZES) -> Report:
                 measures.append(Measure(rows, workers, took))
                 report.rows.append(Row(f"{rows:,} rows: Spark, {workers} worker{'s' * (workers > 1)}", took))
             shutil.rmtree(path)
-    report.rows += fitted(measures).report()
+    model = fitted(measures).report()
+    if sizes == SIZES:
+        write_page(report.rows, model)
+    report.rows += model
     return report
+
+
+def write_page(rows: list[Row], model: list[Row]) -> None:
+    """The numbers in docs/guide/scale.md, between the marks that say which."""
+    text = PAGE.read_text(encoding="utf-8")
+    for mark, shown in (("measured", rows), ("model", model)):
+        lines = ["| what | value |", "|---|--:|", *(f"| {row.what} | {show(row)} |" for row in shown)]
+        table = "\n".join(lines)
+        text = re.sub(
+            rf"<!-- {mark} -->.*?<!-- end -->", f"<!-- {mark} -->\n{table}\n<!-- end -->", text, flags=re.S
+        )
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def show(row: Row) -> str:
+    """A value in its unit."""
+    return show_time(row.ours) if row.unit == "seconds" else f"{row.ours:.3g}"
 
 
 if __name__ == "__main__":
