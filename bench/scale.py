@@ -140,7 +140,10 @@ def write_page(rows: list[Row], model: list[Row]) -> None:
         lines = ["| what | value |", "|---|--:|", *(f"| {row.what} | {show(row)} |" for row in shown)]
         table = "\n".join(lines)
         text = re.sub(
-            rf"<!-- {mark} -->.*?<!-- end -->", f"<!-- {mark} -->\n{table}\n<!-- end -->", text, flags=re.S
+            rf"<!-- {mark} -->.*?<!-- end -->",
+            f"<!-- {mark} -->\n{table}\n<!-- end -->",
+            text,
+            flags=re.DOTALL,
         )
     PAGE.write_text(text, encoding="utf-8")
 

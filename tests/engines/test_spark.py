@@ -149,6 +149,12 @@ def test_other_whole_numbers_are_read_exactly(opened, kind):
     assert ask(engine) == ((2, 1), (1, 0))
 
 
+def test_the_sign_of_a_wide_number_changes_no_digit(opened):
+    engine = opened(FRAME.set_column(0, "person", pa.array([2**63 - 1, 3, -(2**63) + 1, None], pa.int64())))
+    text = "SELECT COUNT(*) AS n FROM t WHERE ABS(-(person * person)) = person * person"
+    assert ask(engine, text) == ((3,),)
+
+
 def wide_pairs():
     draw = random.Random(5)
     ends = [1, -1, 2, -7, 10**6, -(10**6) - 1, 2**63, -(2**63), 2**63 - 1, 10**38 - 1, 1 - 10**38, 10**32]

@@ -9,6 +9,7 @@ from sqlglot.generators.spark import SparkGenerator
 from discreet.engines.dialect import GRAMMARS, Built, Dialect, Typed, in_calendar, without
 from discreet.engines.sql import (
     SQL_TYPES,
+    between,
     binary,
     call,
     cast,
@@ -114,8 +115,8 @@ class SparkDialect(Dialect):
         In 64 bits if both numbers are. Else a = 10⁶h + l, and a ÷ b = 10⁶(h ÷ b) + (10⁶(h mod b) + l) ÷ b,
         where every ÷ on the right is of a multiple, below 10³².
         """
-        limit = whole(2**63, "HUGEINT")
-        narrow = every([binary(exp.LT, call("abs", each.copy()), limit.copy()) for each in (left, right)])
+        ends = whole(1 - 2**63, "HUGEINT"), whole(2**63 - 1, "HUGEINT")
+        narrow = every([between(each.copy(), *(end.copy() for end in ends)) for each in (left, right)])
         quick = binary(exp.IntDiv, try_cast(left.copy(), "BIGINT"), try_cast(right.copy(), "BIGINT"))
         size = whole(DIGITS, "HUGEINT")
         low = binary(exp.Mod, left.copy(), size)
