@@ -42,6 +42,7 @@ STARTING = {
     "spark.ui.showConsoleProgress": "false",
 }
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+PATIENCE = {"max_retries": 5, "max_backoff": 4000}  # of a Connect client: some ten seconds, not ten minutes
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # PySpark's: they quote errors
 
 _lock = threading.RLock()
@@ -133,9 +134,11 @@ def _pyspark() -> Any:
 
 def _open_remote(address: str) -> Opened:
     _pyspark()
+    from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
     session = SparkSession.Builder().remote(address).create()
+    session.client.set_retry_policies([DefaultPolicy(**PATIENCE)])
     return Opened(_set_up(_checked(session)), partial(_leave, session))
 
 
