@@ -68,7 +68,7 @@ def local_session(**options: str) -> Iterator[Any]:
 class SparkCluster:
     """A standalone master and its workers: processes of their own, each of which can be killed."""
 
-    def __init__(self, workers: int = 2, *, memory: str = "700m") -> None:
+    def __init__(self, workers: int = 2, *, memory: str = "1500m") -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="discreet-spark-cluster-"))
         self.port = free_port()
         self._master: Process | None = None
