@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from servers.postgres import PostgresServer
-from servers.spark import ConnectServer, SparkCluster, local_session
+from servers.spark import SparkCluster, local_session
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +23,6 @@ def postgres_database(postgres_server: PostgresServer) -> str:
 
 
 @pytest.fixture(scope="session")
-def conformance_database(postgres_server: PostgresServer) -> str:
-    """One database for all comparisons of engines; each makes its tables anew."""
-    return postgres_server.database("conformance")
-
-
-@pytest.fixture(scope="session")
 def spark_session() -> Iterator[Any]:
     """A session of a Spark in this process; it must not be stopped."""
     with local_session() as session:
@@ -40,10 +34,3 @@ def spark_cluster() -> Iterator[SparkCluster]:
     """A master and two workers; a test that kills one must add another."""
     with SparkCluster() as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def spark_connect() -> Iterator[ConnectServer]:
-    """A running Connect server."""
-    with ConnectServer() as server:
-        yield server

@@ -1,10 +1,9 @@
 """Real Spark for tests: a session in this process, a standalone cluster, a Connect server; on loopback alone.
 
-Tests ask for the fixtures of tests/conftest.py:
+Tests ask for the fixtures of tests/conftest.py, and start a ConnectServer themselves:
 
     def test_x(spark_session): ...     # local[2], one for each test process, started when first used
     def test_y(spark_cluster): ...     # a SparkCluster: a master and two workers, which may be killed
-    def test_z(spark_connect): ...     # the address of a Connect server
 
 All of it comes from pip's PySpark. Files lie in a throw-away folder; every process ends with the one that
 started it.
