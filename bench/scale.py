@@ -22,9 +22,9 @@ from pathlib import Path
 import duckdb
 
 from bench.harness import ROOT, Report, Row, show_time
-from bench.questions import GROUPS
+from bench.questions import BY_GROUP, GROUPS, open_curator
 from bench.scale_model import Measure, fitted
-from bench.spark import QUESTION, SETTINGS, open_curator, places
+from bench.spark import SETTINGS, places
 
 SIZES = (10**6, 10**7, 10**8)
 PIECE = 10**7
@@ -84,10 +84,11 @@ def _measure_here(engine: str, path: Path, warming: Path) -> None:
         given = _session(engine, Path(folder)) if "://" in engine else engine
         times = []
         for each in (warming, path):
-            with open_curator(each / "*.parquet", given, Path(folder) / f"{each.name}.ledger") as curator:
-                curator.explain(QUESTION, epsilon=1)
+            ledger = Path(folder) / f"{each.name}.ledger"
+            with open_curator(each / "*.parquet", engine=given, ledger=ledger) as curator:
+                curator.explain(BY_GROUP, epsilon=1)
                 start = time.perf_counter()
-                curator.ask(QUESTION, epsilon=next(prices))
+                curator.ask(BY_GROUP, epsilon=next(prices))
                 times.append(time.perf_counter() - start)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(json.dumps({"seconds": times[-1], "memory": peak}))

@@ -16,14 +16,12 @@ from itertools import count
 from pathlib import Path
 
 from bench.harness import ROOT, Report, Rivals, Row, seconds
-from bench.questions import KEYS, make_file
-from discreet import Curator
+from bench.questions import BY_GROUP, KEYS, make_file, open_curator
 
 SIZES = {10**6: 3, 10**7: 2}  # rows, and how many turns
 MAX_GROUPS, MAX_ROWS = 5, 3
 FASTER, FASTER_COLD, SLOWER_THAN_PLAIN = 1 / 5, 1 / 3, 1.5
 TUMULT = "Tumult Analytics"
-QUESTION = "SELECT grp, COUNT(*) AS n, SUM(amount) AS s FROM t GROUP BY grp"
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -63,22 +61,6 @@ def places(folder: Path) -> dict[str, str]:
     return {"spark.local.dir": str(folder), "spark.sql.warehouse.dir": str(folder)}
 
 
-def open_curator(path: Path, engine: object, ledger: Path) -> Curator:
-    """The task's limits and bounds; the budget is ample."""
-    return Curator.open(
-        path,
-        name="t",
-        unit="person",
-        budget={"epsilon": 10_000},
-        bounds={"amount": (0, 100)},
-        keys={"grp": KEYS},
-        max_groups=MAX_GROUPS,
-        max_rows=MAX_ROWS,
-        engine=engine,
-        ledger=ledger,
-    )
-
-
 def theirs(path: Path) -> dict[str, object]:
     """The same task in Tumult's words."""
     folder = path.parent / "tumult"
@@ -94,10 +76,10 @@ def theirs(path: Path) -> dict[str, object]:
 def warm(path: Path, rows: int, turns: int, tumult: Rivals) -> list[Row]:
     """In processes that have answered before, by turns."""
     spark, prices = start_spark(path.parent / "ours"), count(1)
-    with open_curator(path, spark, path.with_suffix(".ledger")) as curator:
+    with open_curator(path, engine=spark) as curator:
 
         def ask() -> object:  # a new price each time: a stored answer would be free, and no measure
-            return curator.ask(QUESTION, epsilon=next(prices))
+            return curator.ask(BY_GROUP, epsilon=next(prices))
 
         def plain() -> object:
             return spark.sql(PLAIN.format(path=path)).collect()
@@ -145,5 +127,5 @@ def run(rivals: object = None) -> Report:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as own:
         where = Path(own)
-        with open_curator(Path(sys.argv[1]), start_spark(where), where / "t.ledger") as opened:
-            opened.ask(QUESTION, epsilon=1)
+        with open_curator(Path(sys.argv[1]), engine=start_spark(where), ledger=where / "t.ledger") as opened:
+            opened.ask(BY_GROUP, epsilon=1)

@@ -25,7 +25,7 @@ OPENING = {
     "keys": {"g": list(range(5))},
     "bounds": {"amount": (0, 10)},
     "max_groups": 5,
-    "max_rows": 100,
+    "max_rows": 5,
 }
 
 

@@ -19,23 +19,9 @@ from discreet.engines.sql import column, named, whole
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
 from discreet.planning import plan_exact
 from discreet.queries import read_question
-from discreet.tables import from_arguments
+from engines.test_duckdb import CANARY, policy
 
-CANARY = "xyzzy-canary-4711"
 BY_CITY = "SELECT city, COUNT(*) AS n, COUNT(debt) AS d FROM t GROUP BY city"
-
-
-def policy(source=None, **options):
-    given = {
-        "unit": "person",
-        "budget": {"rho": 1},
-        "types": {"active": "boolean"},
-        "bounds": {"debt": (0, 100)},
-        "keys": {"city": ["Ottawa", "Toronto"]},
-        "max_groups": 2,
-        "max_rows": 5,
-    }
-    return from_arguments(sources={"t": source}, id="t", **(given | options))
 
 
 FRAME = pa.table({
@@ -53,7 +39,7 @@ def opened(spark_session):
     def open_on(source, **options):
         given = {"session": spark_session, "hashing": options.pop("hashing", "fast")}
         given |= {name: options.pop(name) for name in ("timeout_s",) if name in options}
-        made.append(SparkEngine(policy(**options), {"t": source}, **given))
+        made.append(SparkEngine(policy(None, **options), {"t": source}, **given))
         return made[-1]
 
     yield open_on
@@ -259,12 +245,12 @@ def test_a_forked_child_fails_closed(opened, monkeypatch):
 def test_other_versions_are_refused():
     old = SimpleNamespace(version="3.5.1", newSession=None)
     with pytest.raises(InvalidParameter, match="version 4, got 3"):
-        SparkEngine(policy(), {"t": FRAME}, session=old)
+        SparkEngine(policy(None), {"t": FRAME}, session=old)
 
 
 def test_a_session_and_its_address_are_engines_and_stay_the_owners(spark_session):
     for engine in (spark_session, "local[2]"):
-        made = open_engine(engine, policy(), {"t": FRAME})
+        made = open_engine(engine, policy(None), {"t": FRAME})
         assert ask(made) == ((2, 1), (1, 0))
         made.close()
     assert spark_session.range(3).count() == 3
@@ -272,4 +258,4 @@ def test_a_session_and_its_address_are_engines_and_stay_the_owners(spark_session
 
 def test_a_second_spark_in_one_process_is_refused(spark_session):
     with pytest.raises(InvalidParameter, match="already runs"):
-        open_engine("local[1]", policy(), {"t": FRAME})
+        open_engine("local[1]", policy(None), {"t": FRAME})

@@ -66,6 +66,14 @@ def assert_answered(answer, counts):
 
 def assert_failed(answer):
     assert (answer["error"], answer["message"], answer["cause"]) == ("engine_failure", CONSTANT, "None")
+    assert answer["remaining"] == "9500"  # charged
+
+
+def assert_answers_again(client, counts):
+    client.say("ask 400")
+    again = client.answer()
+    assert_answered(again, counts)
+    assert again["remaining"] == "9100"
 
 
 def test_a_worker_killed_in_mid_question_costs_an_answer_at_most(spark_cluster, table):
@@ -81,23 +89,15 @@ def test_a_worker_killed_in_mid_question_costs_an_answer_at_most(spark_cluster, 
             assert_answered(first, counts)  # the other worker did what was lost again
         assert first["remaining"] == "9500"  # charged either way
         spark_cluster.add_workers(1)
-        client.say("ask 400")
-        again = client.answer()
-        assert_answered(again, counts)
-        assert again["remaining"] == "9100"
+        assert_answers_again(client, counts)
 
 
 def test_a_driver_killed_in_mid_question_is_one_constant_and_comes_again(table):
     path, counts = table
     with Client("local[2]", path) as client:
         client.say("die 500")
-        first = client.answer()
-        assert_failed(first)
-        assert first["remaining"] == "9500"
-        client.say("ask 400")
-        again = client.answer()
-        assert_answered(again, counts)
-        assert again["remaining"] == "9100"
+        assert_failed(client.answer())
+        assert_answers_again(client, counts)
 
 
 def test_a_lost_connection_is_one_constant_and_comes_again(table):
@@ -106,11 +106,6 @@ def test_a_lost_connection_is_one_constant_and_comes_again(table):
         client.say("ask 500")
         time.sleep(1.5)
         server.kill()
-        first = client.answer()
-        assert_failed(first)
-        assert first["remaining"] == "9500"
+        assert_failed(client.answer())
         with ConnectServer(server.port):
-            client.say("ask 400")
-            again = client.answer()
-            assert_answered(again, counts)
-            assert again["remaining"] == "9100"
+            assert_answers_again(client, counts)

@@ -193,15 +193,19 @@ class Process:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._guard.pid, signal.SIGKILL)
         self._guard.wait(PATIENCE_S)
+        self._hang_up()
 
     def stop(self) -> None:
         """Ask it to end; then make it."""
-        assert self._guard.stdin is not None
-        with contextlib.suppress(OSError):
-            self._guard.stdin.close()
+        self._hang_up()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._guard.wait(20)
         self.kill()
+
+    def _hang_up(self) -> None:
+        assert self._guard.stdin is not None
+        with contextlib.suppress(OSError):
+            self._guard.stdin.close()
 
 
 def _home() -> Path:

@@ -6,14 +6,12 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 
-from discreet.engines.dialect import GRAMMARS, Built, Dialect, Typed, in_calendar, without
+from discreet.engines.dialect import Built, TryCasting, Typed
 from discreet.engines.sql import (
-    SQL_TYPES,
     between,
     binary,
     call,
     cast,
-    column,
     every,
     real,
     text,
@@ -23,9 +21,9 @@ from discreet.engines.sql import (
 )
 from discreet.tables import Type
 
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
+INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 PLAIN_TYPES: dict[str, Type] = {
-    **dict.fromkeys(INTEGERS, "integer"),
+    **{name.lower(): "integer" for name in INTEGERS},
     **dict.fromkeys(("float", "double"), "number"),
     **dict.fromkeys(("timestamp", "timestamp_ntz"), "timestamp"),
     "string": "text",
@@ -58,7 +56,7 @@ class Printer(Spark):
     Generator = Writer
 
 
-class SparkDialect(Dialect):
+class SparkDialect(TryCasting):
     """Spark 4 in ANSI mode, its session in UTC: what would overflow fails, so nothing here may overflow.
 
     >>> SparkDialect().stored_type("decimal(20,0)"), SparkDialect().stored_type("string collate UNICODE_CI")
@@ -66,6 +64,7 @@ class SparkDialect(Dialect):
     """
 
     printer = Printer
+    integers = INTEGERS
 
     def materialized(self, *, wanted: bool) -> bool | None:
         """Spark has no word for it; it finds equal exchanges by itself."""
@@ -79,20 +78,6 @@ class SparkDialect(Dialect):
         if physical.startswith("decimal("):
             return "integer" if physical.endswith(",0)") else "number"
         return PLAIN_TYPES.get(physical)
-
-    def read_column(self, name: str, physical: str, kind: Type) -> Built:
-        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
-        stored = column(name)
-        if kind == "integer":
-            return cast(stored, "BIGINT") if physical in INTEGERS else try_cast(stored, "BIGINT")
-        if kind == "number":
-            number = stored if physical == "double" else cast(stored, "DOUBLE")
-            return self.no_nan(number) if physical in ("float", "double") else number
-        if kind in ("date", "timestamp"):
-            return in_calendar(cast(stored, SQL_TYPES[kind]), SQL_TYPES[kind])
-        return (
-            stored if physical in ("string", "boolean") and kind != "text" else cast(stored, SQL_TYPES[kind])
-        )
 
     def rounded(self, how: str, number: Built) -> Built:
         """floor and ceil give 64-bit whole numbers in Spark: larger doubles are whole already."""
@@ -127,25 +112,15 @@ class SparkDialect(Dialect):
         slow = binary(exp.Add, binary(exp.Mul, _divided(high, right), size.copy()), _divided(rest, right))
         return when((narrow, cast(quick, "HUGEINT")), otherwise=slow)
 
-    def narrow(self, wide: Built) -> Built:
-        """A HUGEINT as BIGINT, or NULL where it does not fit."""
-        return try_cast(wide, "BIGINT")
-
     def nearest_whole(self, number: Built) -> Built:
         """The BIGINT nearest to a double, halves to even; NULL where there is none (casts take 2⁶³ down)."""
         above = binary(exp.GTE, number, real(-BEYOND))
         inside = every([above, binary(exp.LT, number.copy(), real(BEYOND))])
         return when((inside, cast(call("rint", number.copy()), "BIGINT")))
 
-    def read_text(self, value: Built, kind: Type) -> Built:
-        """A text as another type, by the grammars in `discreet.queries.evaluate`."""
-        read = try_cast(value, SQL_TYPES[kind])
-        if kind == "number":
-            read = without(read, "inf", "-inf")
-        if kind in ("date", "timestamp"):
-            read = in_calendar(read, SQL_TYPES[kind])
-        whole_text = text(rf"\A(?:{GRAMMARS[kind]})\z")  # $ would pass a last line break
-        return when((call("rlike", value.copy(), whole_text), read))
+    def matches(self, value: Built, grammar: str) -> Built:
+        """Whether a whole text is of a grammar; $ would pass a last line break."""
+        return call("rlike", value, text(rf"\A(?:{grammar})\z"))
 
     def substring(self, value: Built, *places: Built) -> Built:
         """From a position on, for a number of code points."""
