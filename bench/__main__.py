@@ -12,6 +12,7 @@ BENCHES = (
     "ledger",
     "mechanisms",
     "noise",
+    "postgres",
     "questions",
     "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report
