@@ -104,7 +104,7 @@ class Remote:
     @property
     def remaining(self) -> Any:
         """What you may still be charged at most, as a value of the budget's own class."""
-        return read_notion(self._wire.get(*self._path("budget"))["remaining"])
+        return read_notion(self._wire.get(*self._path("budget"))["exact"]["remaining"])
 
     @property
     def history(self) -> tuple[Record, ...]:
