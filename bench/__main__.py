@@ -7,6 +7,7 @@ from bench.harness import RESULTS, Rivals
 
 BENCHES = (
     "accounting",
+    "accuracy",
     "audit",
     "ledger",
     "mechanisms",
