@@ -18,9 +18,3 @@ def postgres_server() -> Iterator[PostgresServer]:
 def postgres_database(postgres_server: PostgresServer) -> str:
     """The address of a fresh, empty database."""
     return postgres_server.database()
-
-
-@pytest.fixture(scope="session")
-def conformance_database(postgres_server: PostgresServer) -> str:
-    """One database for all comparisons of engines; each makes its tables anew."""
-    return postgres_server.database("conformance")

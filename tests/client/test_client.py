@@ -56,6 +56,10 @@ def test_lists_and_builders_are_asked_as_they_are(ann):
     assert set(second.rows[0]) == {"n"}
 
 
+def test_a_number_beyond_all_doubles_comes_back_as_it_is(ann):
+    assert ann.ask("SELECT SUM(debt) * 1e300 * 1e300 AS s FROM town", epsilon=1).rows[0]["s"] == float("inf")
+
+
 def test_remaining_and_history_are_exact(town, ann):
     before = ann.remaining.epsilon
     ann.ask("SELECT COUNT(*) AS exact FROM town", epsilon=Decimal("0.1"))

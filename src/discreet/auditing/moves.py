@@ -26,7 +26,7 @@ class Move:
         return self.moved / self.allowed if self.allowed else math.inf if self.moved else 0.0
 
     def __str__(self) -> str:
-        return f"{self.what} moved by {self.moved:g} of {self.allowed:g}"
+        return f"{self.what} moved by {self.moved:,.10g} of {self.allowed:,.10g}"
 
 
 def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:

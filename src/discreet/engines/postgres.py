@@ -39,6 +39,7 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 WHERE n.nspname = %s AND c.relname = %s AND c.relkind = ANY (ARRAY['r', 'p', 'v', 'm', 'f']::"char"[])
     AND a.attnum > 0 AND NOT a.attisdropped
+    AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 ORDER BY a.attnum"""
 
 
@@ -76,7 +77,11 @@ class PostgresEngine(SQLEngine):
         }
         self._idle: list[tuple[int, Connection[Any]]] = []
         self._lock = threading.Lock()
-        self._open()
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -107,7 +112,7 @@ class PostgresEngine(SQLEngine):
         for name, columns in stored.items():
             if not columns:
                 raise InvalidParameter(
-                    f"source of table {name!r} must be a table of the database that the role may see, got "
+                    f"source of table {name!r} must be a table of the database that the role may read, got "
                     f"{'.'.join(places[name])!r}."
                 )
         tables = {
@@ -172,8 +177,12 @@ class PostgresEngine(SQLEngine):
         address = make_conninfo(self._address, **missing)
         connection = psycopg.connect(address, autocommit=True, prepare_threshold=None)
         connection.adapters.register_loader("numeric", _whole_loader())
-        for name, value in self._settings.items():
-            connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
+        try:
+            for name, value in self._settings.items():
+                connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
