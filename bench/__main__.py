@@ -12,6 +12,7 @@ BENCHES = (
     "ledger",
     "mechanisms",
     "noise",
+    "postgres",
     "questions",
     "scale",
     "spark",
