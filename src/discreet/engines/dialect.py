@@ -28,8 +28,8 @@ class Dialect(ABC):
     )
 
     def write(self, tree: exp.Expression) -> str:
-        """The tree as text."""
-        return tree.sql(dialect=self.printer)
+        """The tree as text. The tree is used up: it was built for this, and copying it costs as much again."""
+        return tree.sql(dialect=self.printer, copy=False)
 
     def materialized(self, *, wanted: bool) -> bool | None:
         """How a step that is used twice is marked: computed once (True), in place (False), not at all."""
