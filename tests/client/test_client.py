@@ -69,6 +69,10 @@ def test_found_bounds_and_weights_cross_the_wire(ann, tmp_path):
             ann.ask("SELECT COUNT(*) AS n FROM town", epsilon=0.5, **wrong)
 
 
+def test_a_number_beyond_all_doubles_comes_back_as_it_is(ann):
+    assert ann.ask("SELECT SUM(debt) * 1e300 * 1e300 AS s FROM town", epsilon=1).rows[0]["s"] == float("inf")
+
+
 def test_remaining_and_history_are_exact(town, ann):
     before = ann.remaining.epsilon
     ann.ask("SELECT COUNT(*) AS exact FROM town", epsilon=Decimal("0.1"))

@@ -6,6 +6,7 @@ import socket
 import sys
 import tempfile
 from contextlib import ExitStack
+from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +62,8 @@ def serve(
     json
         Print the address, and the demo's tokens, as JSON.
     """
+    if util.find_spec("fastapi") is None or util.find_spec("uvicorn") is None:
+        raise InvalidParameter("serve needs the server's packages. Install: pip install 'discreet[server]'.")
     if demo == bool(policies):
         raise InvalidParameter("serve must be given policies or --demo, and not both.", parameter="policies")
     with ExitStack() as stack:

@@ -28,7 +28,7 @@ class Door:
         """The person whose token came with the request."""
         address = request.client.host if request.client else ""
         token = given.credentials if given is not None else ""
-        person = await self._house.desk.look(lambda: self._house.admit(token, address=address))
+        person = await self._house.desk.admit(lambda: self._house.admit(token, address=address))
         note(request.scope, person=person.name)
         return person
 

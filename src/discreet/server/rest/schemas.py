@@ -66,7 +66,7 @@ ANSWER = record(
         "columns": many(TEXT),
         "types": by_name(TEXT),
         "rows": many(by_name(ANYTHING)),
-        "intervals": many(by_name(or_null(many({"type": "number"}, minItems=2, maxItems=2)))),
+        "intervals": many(by_name(or_null(many(or_null({"type": "number"}), minItems=2, maxItems=2)))),
         "confidence": CONFIDENCE,
         "released": many({"type": "object", "required": ["groups", "numbers"]}),
         "bounds": or_null(many(many(TEXT, minItems=2, maxItems=2))),
