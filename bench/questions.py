@@ -139,7 +139,8 @@ def beside_rivals(path: Path, rows: int, ask: Callable[[str], object]) -> list[R
                 theirs, ours = in_turns(
                     partial(
                         worker.time,
-                        f"{rival.module}:{case}",
+                        f"{rival.module}:whole",
+                        work=case,
                         rehearsals=int(rival.turns > 1),
                         path=str(path),
                         epsilon=1,

@@ -148,7 +148,7 @@ def test_asking_needs_the_visitors_own_word_and_is_not_charged_without(visitor, 
 def test_explaining_says_price_error_and_room_and_charges_nothing(visitor, town):
     before = town.spent()
     found = visitor.signed_in("ann").ask(path="explain", epsilon=0.25).json()
-    assert found["price"] == {"epsilon": "0.25"}
+    assert found["price"] == found["cost"] == {"ε": "0.25"}
     assert found["errors"]["n"] > 0
     assert found["standing"]["fits"] > 0
     assert set(found["figure"]) == {"light", "dark"}
