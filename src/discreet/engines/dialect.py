@@ -28,7 +28,7 @@ class Dialect(ABC):
     )
 
     def write(self, tree: exp.Expression) -> str:
-        """The tree as text. The tree is used up: it was built for this, and copying it costs as much again."""
+        """The tree as text. It is used up: copying it first costs as much again."""
         return tree.sql(dialect=self.printer, copy=False)
 
     def materialized(self, *, wanted: bool) -> bool | None:
