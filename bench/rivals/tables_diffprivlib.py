@@ -36,7 +36,12 @@ def extreme(path, epsilon, high, quantile):
     return lambda: float(tools.quantile(np.asarray(values), quantile, epsilon=epsilon, bounds=(0, high)))
 
 
+def whole(work, **parameters):
+    """One whole question, to be timed."""
+    return globals()[work](**parameters)
+
+
 def repeated(work, times, **parameters):
-    """The answers of one of the works above, so many times over."""
-    ask = globals()[work](**parameters)
+    """So many answers to one question."""
+    ask = whole(work, **parameters)
     return [ask() for _ in range(times)]

@@ -1,4 +1,4 @@
-"""Whole questions by OpenDP on Polars. Each function loads the table and returns the work to time."""
+"""Whole questions by OpenDP on Polars."""
 
 import warnings
 
@@ -33,42 +33,53 @@ def _filled(high):
     return column.fill_nan(0.0) if kind is float else column
 
 
-def count_and_sum(path, epsilon, keys, *, max_groups=5, max_rows=3, high=100.0):
-    frame, labels = pl.read_parquet(path), pl.LazyFrame({"grp": keys})
+def _count_and_sum(frame, epsilon, keys, *, max_groups=5, max_rows=3, high=100.0):
+    labels = pl.LazyFrame({"grp": keys})
 
-    def work():
+    def ask():
         query = _query(frame, epsilon, keys, max_groups, max_rows)
-        asked = query.agg(dp.len(signed=True), _filled(high).dp.sum((type(high)(0), high))).with_keys(labels)
-        return asked.release().collect().sort("grp").select("len", "amount").rows()
+        total = _filled(high).dp.sum((type(high)(0), high))
+        return query.agg(dp.len(signed=True), total).with_keys(labels)
 
-    return work
+    return ask, lambda found: found.sort("grp").select("len", "amount").rows()
 
 
-def median(path, epsilon, candidates, max_rows=3):
+def _median(frame, epsilon, candidates, *, max_rows=3):
     """It asks for candidates: these."""
-    frame = pl.read_parquet(path)
 
-    def work():
+    def ask():
         query = _query(frame, epsilon, None, 1, max_rows)
-        return query.select(_filled(candidates[0]).dp.median(candidates)).release().collect().item()
+        return query.select(_filled(candidates[0]).dp.median(candidates))
 
-    return work
+    return ask, lambda found: found.item()
 
 
-def average(path, epsilon, high, max_rows=1):
+def _average(frame, epsilon, high, *, max_rows=1):
     """The mean of a column: its sum over its length, as OpenDP's own mean under add/remove is."""
-    frame = pl.read_parquet(path)
 
-    def work():
+    def ask():
         query = _query(frame, epsilon, None, 1, max_rows)
-        asked = query.select(_filled(high).dp.sum((type(high)(0), high)), dp.len(signed=True))
-        total, rows = asked.release().collect().row(0)
+        return query.select(_filled(high).dp.sum((type(high)(0), high)), dp.len(signed=True))
+
+    def read(found):
+        total, rows = found.row(0)
         return total / max(rows, 1)
 
-    return work
+    return ask, read
 
 
-def repeated(work, times, **parameters):
-    """The answers of one of the works above, so many times over."""
-    ask = globals()[work](**parameters)
-    return [ask() for _ in range(times)]
+WORKS = {"count_and_sum": _count_and_sum, "median": _median, "average": _average}
+
+
+def whole(work, path, **parameters):
+    """One whole question, to be timed: from the query to the answer."""
+    ask, read = WORKS[work](pl.read_parquet(path), **parameters)
+    return lambda: read(ask().release().collect())
+
+
+def repeated(work, times, path, **parameters):
+    """So many answers to one question; the search for its noise, which takes seconds, is made once."""
+    frame = pl.read_parquet(path)
+    ask, read = WORKS[work](frame, **parameters)
+    measurement = ask().resolve()
+    return [read(measurement(frame.lazy()).collect()) for _ in range(times)]

@@ -35,7 +35,12 @@ def count_and_sum(path, epsilon, keys, *, max_groups=5, max_rows=3, high=100.0):
     return work
 
 
+def whole(work, **parameters):
+    """One whole question, to be timed."""
+    return globals()[work](**parameters)
+
+
 def repeated(work, times, **parameters):
-    """The answers of one of the works above, so many times over."""
-    ask = globals()[work](**parameters)
+    """So many answers to one question."""
+    ask = whole(work, **parameters)
     return [ask() for _ in range(times)]

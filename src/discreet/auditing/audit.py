@@ -34,7 +34,8 @@ def audit(
 
     target: a mechanism of discreet, or f(data, n) that returns n independent outputs on data, of any kind,
     exceptions included. claim: an ε, a notion, or a PrivacyLoss. neighbours: a pair (D, D') or several.
-    samples: outputs of each neighbour; by default 2000 to 10⁶ in turn until refuted or out of `seconds`.
+    samples: outputs of each neighbour, of the more promising of several pairs; by default 2000 to 10⁶ in
+    turn until refuted or out of `seconds`.
 
     A mechanism with a finite law is enumerated first, which decides exactly; then it is sampled all the same,
     because code can differ from its law.
@@ -53,7 +54,7 @@ def audit(
     adapted = read_target(target, neighbours)
     verified = _verify(adapted, promise)
     if verified is None or not verified.violated:
-        stages = STAGES if samples is None else (exact_whole(samples, name="samples", least=100),)
+        stages = STAGES if samples is None else stages_to(samples, pairs=len(adapted.pairs))
         sampled = attack(
             adapted.target,
             promise,
@@ -84,6 +85,16 @@ def attack(
         AuditReport.of_trials(attempt.trials, claim, confidence=float(sure), samples=ran),
         seconds=attempt.seconds,
     )
+
+
+def stages_to(samples: int, *, pairs: int) -> tuple[int, ...]:
+    """The stages before `samples` outputs: none for a single pair, smaller ones to choose among several.
+
+    >>> stages_to(500_000, pairs=1), stages_to(500_000, pairs=16)
+    ((500000,), (2000, 20000, 200000, 500000))
+    """
+    most = exact_whole(samples, name="samples", least=100)
+    return (*(stage for stage in STAGES if pairs > 1 and 2 * stage <= most), most)
 
 
 def _verify(adapted: Adapted, claim: Claim) -> AuditReport | None:

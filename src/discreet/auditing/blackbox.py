@@ -12,7 +12,7 @@ from discreet.auditing.bins import Counts
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
 from discreet.auditing.evidence import Trial, show, strongest
-from discreet.auditing.features import list_features
+from discreet.auditing.features import can_learn, list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
 from discreet.errors import InvalidParameter
@@ -120,7 +120,7 @@ def _most_promising(
     )
     plain = list_features(*training.shape)
     events = [event for feature in plain for event in choose_events(feature, training, scores)]
-    if max(event.promise for event in events) < PLAIN_ENOUGH:
+    if can_learn(*training.shape) and max(event.promise for event in events) < PLAIN_ENOUGH:
         learned = learn_features(plain, *training.shape)
         events.extend(event for feature in learned for event in choose_events(feature, training, scores))
     for favours in (0, 1):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.auditing.frozen import Call
-from discreet.mechanisms import Exponential, Gaussian, KeySelection, Quantile
+from discreet.mechanisms import Exponential, Gaussian, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning import ChoiceStep, NoiseStep, Plan
 
 
@@ -26,7 +26,7 @@ class Move:
         return self.moved / self.allowed if self.allowed else math.inf if self.moved else 0.0
 
     def __str__(self) -> str:
-        return f"{self.what} moved by {self.moved:g} of {self.allowed:g}"
+        return f"{self.what} moved by {self.moved:,.10g} of {self.allowed:,.10g}"
 
 
 def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:
@@ -95,7 +95,9 @@ def _choice_moves(step: ChoiceStep, what: str, first: list[Any], second: list[An
         yield from _score_moves(chooser, what, touched)
 
 
-def _score_moves(chooser: Exponential, what: str, touched: list[tuple[Any, Any]]) -> Iterator[Move]:
+def _score_moves(
+    chooser: Exponential | PermuteAndFlip, what: str, touched: list[tuple[Any, Any]]
+) -> Iterator[Move]:
     most = max((abs(a - b) for pair in touched for a, b in zip(*pair, strict=True)), default=0)
     yield Move(f"a score of {what}", float(most), float(chooser.sensitivity))
     if chooser.scores == "monotone":

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.auditing.audit import attack
+from discreet.auditing.audit import attack, stages_to
 from discreet.auditing.claim import Claim
 from discreet.auditing.datasets import Neighbours, invent_crowd
 from discreet.auditing.releasing import ExactSide, Releases
@@ -29,7 +29,6 @@ from discreet.tables import Policy
 
 ASKS = 200  # of each neighbour, through the whole stack
 SAMPLES = 100_000  # of each neighbour, released
-STAGES = (2_000, 20_000)  # smaller ones first
 PAIRS = 3  # of neighbours that are sampled
 SALT = 11
 SOMETIMES = 0.2
@@ -118,7 +117,9 @@ def audit_question(
         replayed = stage.run(question, progress=progress, **fixed)
         pairs = [*_crowds(plan, declared), *stage.ranked][:PAIRS]
         released = settings.attack(
-            Releases(plan), [_exact_sides(stage, plan, pair) for pair in pairs], _stages(samples)
+            Releases(plan),
+            [_exact_sides(stage, plan, pair) for pair in pairs],
+            stages_to(samples, pairs=PAIRS),
         )
         asked = settings.attack(_ask, [_askers(stage, question, fixed, pair) for pair in pairs[:1]], (many,))
     return QuestionReport(plan.text, price, replayed, asked, released, time.perf_counter() - started)
@@ -141,12 +142,6 @@ class _Settings:
             seconds=self.seconds,
             progress=self.progress,
         )
-
-
-def _stages(samples: int) -> tuple[int, ...]:
-    """Smaller stages before the one that was asked for."""
-    most = exact_whole(samples, name="samples", least=100)
-    return (*(stage for stage in STAGES if stage < most), most)
 
 
 def _affordable(asks: int, plan: Plan) -> int:

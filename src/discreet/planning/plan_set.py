@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.losses import Relation, bounded_range, pure
-from discreet.mechanisms import Exponential, KeySelection, Quantile
+from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
 from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
 from discreet.planning.plan_exact import ExactPlans, Part
 from discreet.planning.readings import Average, Chosen, Noised, Reading, Total, Variance
-from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+from discreet.planning.steps import ChoiceStep, Chooser, NoiseStep, SetPlan
 from discreet.queries import Measure, Question
 
 _QUANTILES = {"minimum": Fraction(0), "maximum": Fraction(1)}
@@ -30,11 +30,13 @@ class Need:
 @dataclass(frozen=True)
 class Terms:
     """What decides the noise beside the question: the relation, the confidence errors are compared at,
-    whether the budget takes Gaussian noise alone, and the weights of the aggregates."""
+    whether the budget takes Gaussian noise alone, whether it adds up epsilons, and the weights of the
+    aggregates."""
 
     relation: Relation
     confidence: Fraction
     gaussian: bool
+    adding: bool
     weights: tuple[Fraction, ...]  # of the aggregates: their parts of the price are in this proportion
 
 
@@ -184,15 +186,18 @@ def _choice_step(measure: Measure, index: int, plan: ExactPlan, share: Share, te
         share.times(Fraction(1, times)), lambda each: bounded_range(epsilon=each, relation=terms.relation)
     )
     assert plan.tally is not None
-    return ChoiceStep(index, _chooser(measure, plan, plan.tally, epsilon, terms.relation), times)
+    return ChoiceStep(index, _chooser(measure, plan, plan.tally, epsilon, terms), times)
 
 
-def _chooser(
-    measure: Measure, plan: ExactPlan, tally: Tally, epsilon: Fraction, relation: Relation
-) -> Exponential | Quantile:
+def _chooser(measure: Measure, plan: ExactPlan, tally: Tally, epsilon: Fraction, terms: Terms) -> Chooser:
+    """Where epsilons are added up, permute-and-flip: it never errs more. Other accounts ask for less where
+    the range is bounded, and there the exponential mechanism errs less at the same cost.
+    """
+    relation = terms.relation
     if tally.lattice is None:
         monotone = relation == "add/remove"  # a unit's rows only add to the counts of labels
-        return Exponential(
+        kind = PermuteAndFlip if terms.adding else Exponential
+        return kind(
             epsilon=epsilon,
             sensitivity=plan.max_rows,
             scores="monotone" if monotone else "general",

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from discreet.errors import UnsupportedQuery
-from discreet.losses import GDP
+from discreet.losses import GDP, ApproxDP, PureDP
 from discreet.numerics import exact, least_passing
 from discreet.planning.how import How
 from discreet.planning.noise import Share
@@ -63,7 +63,11 @@ def _plan(draft: Plan) -> Plan:
     question = draft.question if search is None else search.fill(draft.question)
     share = draft.share if search is None else search.rest
     terms = Terms(
-        policy.relation, draft.confidence, _gaussian_only(policy, share), draft.how.weights(question)
+        policy.relation,
+        draft.confidence,
+        _gaussian_only(policy, share),
+        _adds_epsilons(policy, share),
+        draft.how.weights(question),
     )
     each = share.times(Fraction(1, len(question.sets)))
     sets = tuple(
@@ -75,6 +79,10 @@ def _plan(draft: Plan) -> Plan:
 
 def _gaussian_only(policy: Policy, share: Share) -> bool:
     return isinstance(budget_of(policy), GDP) and share.rho is not None
+
+
+def _adds_epsilons(policy: Policy, share: Share) -> bool:
+    return isinstance(budget_of(policy), PureDP | ApproxDP) and share.epsilon is not None
 
 
 def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -> Plan:

@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss
-from discreet.mechanisms import Exponential, KeySelection, Quantile
+from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning.noise import Noise
 from discreet.planning.plan_exact import ExactPlans
 from discreet.planning.readings import Chosen, Reading
 
-Chooser: TypeAlias = Exponential | Quantile
+Chooser: TypeAlias = Exponential | PermuteAndFlip | Quantile
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What is drawn for a grouping set, in words: every noised number and every choice says what it is of."""
 
-from discreet.mechanisms import Exponential
+from discreet.mechanisms import Quantile
 from discreet.planning.exact import RowCount, Tally, UnitCount
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
 from discreet.queries import Expression, to_text
@@ -53,7 +53,7 @@ def _noised(step: NoiseStep, each: SetPlan) -> str:
 
 def _chosen(step: ChoiceStep, tally: Tally) -> str:
     argument, where = to_text(tally.argument), _where(tally.condition)
-    if isinstance(step.chooser, Exponential):
+    if not isinstance(step.chooser, Quantile):
         return f"the most frequent {argument}{where}"
     assert tally.lattice is not None
     unit = tally.lattice.step

@@ -5,15 +5,16 @@ All of it goes through the data set's own `explain` and `ask`, as in REST: one p
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from discreet import pictures
 from discreet.answers import Answer, show_value
-from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
+from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
 from discreet.numerics import Interval, short_up
-from discreet.planning import Plan, price_of
+from discreet.planning import Plan
 from discreet.server.approvals import Approval
 from discreet.server.asks import Ask, read_ask
 from discreet.server.dataset import Dataset
@@ -23,7 +24,7 @@ from discreet.server.pages.datasets import describe, examples, sql_name, standin
 from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
 from discreet.server.pages.figures import in_both_themes
 from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import NUMBERS, up
+from discreet.server.pages.standing import SYMBOLS, cost_of_plan, price_of_plan, up
 from discreet.tables import Policy, PublicTable, Table, spell
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
@@ -71,22 +72,23 @@ def answers(door: PageDoor) -> APIRouter:
 
     @router.post("/datasets/{name}/explain")
     async def explain(request: Request, name: str) -> Response:
+        visitor, dataset, asked = await _read(door, request, name)
         try:
-            visitor, dataset, asked = await _read(door, request, name)
             (plan,) = plans = await dataset.explain(asked)
-        except (UnsupportedQuery, InvalidParameter) as error:
+            cost = await door.house.desk.plan(partial(cost_of_plan, plan))
+        except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
             # A question that is half written is no failure of the request that asks about it.
             return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
         free = await dataset.is_free(visitor.person, plans)
-        price = price_parts(plan)
         return as_json(
             {
                 "free": free,
-                "price": {name: up(part) for name, part in price.items()},
+                "price": _shown(price_of_plan(plan)),
+                "cost": _shown(cost),
                 "sentences": plan.sentences(),
                 "errors": plan.errors,
                 "figure": _forecast(plan),
-                "standing": (await standing_of(dataset, visitor)).parts(price),
+                "standing": (await standing_of(dataset, visitor)).parts(cost),
                 "seconds": dataset.seconds(plans),
             }
         )
@@ -104,12 +106,15 @@ def answers(door: PageDoor) -> APIRouter:
                 "charged": given.charged,
                 "table": table_of(answer),
                 "figure": _chart(answer),
-                "receipt": answer.receipt.to_json(),
                 "standing": (await standing_of(dataset, visitor)).parts({}),
             }
         )
 
     return router
+
+
+def _shown(parts: Mapping[str, Fraction]) -> dict[str, str]:
+    return {SYMBOLS.get(name, "δ"): up(part) for name, part in parts.items()}
 
 
 async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, Dataset, Ask]:
@@ -122,12 +127,6 @@ async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, D
         raise InvalidParameter("a page must ask one question at a time, got a list.", parameter="sql")
     note(request.scope, dataset=name, question=digest_of(asked.questions))
     return visitor, dataset, asked
-
-
-def price_parts(plan: Plan) -> dict[str, Fraction]:
-    """What a plan costs, by measure."""
-    price = price_of([plan])
-    return {name: getattr(price, name) for name in NUMBERS if getattr(price, name, 0)}
 
 
 def completions(policy: Policy) -> list[dict[str, str]]:

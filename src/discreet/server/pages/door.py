@@ -17,7 +17,8 @@ from discreet.server.journal import note
 from discreet.server.pages.rendering import page
 from discreet.server.pages.sessions import LASTS_S, Sessions
 from discreet.server.people import Person
-from discreet.server.refusals import owners_only, too_large, unauthenticated
+from discreet.server.refusals import owners_only, unauthenticated
+from discreet.server.rest.door import Door
 
 COOKIE = "discreet"
 VISIT = "discreet_visit"  # before signing in: what protects the form of the entrance
@@ -42,6 +43,7 @@ class PageDoor:
 
     def __init__(self, house: House) -> None:
         self.house, self._sessions = house, Sessions()
+        self.body = Door(house).body
 
     async def admit(self, request: Request) -> Visitor:
         """Who is signed in: asked of the house each time, so that a revoked token opens no page."""
@@ -87,16 +89,6 @@ class PageDoor:
         fields = dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS))
         check_csrf(fields.get("csrf", ""), expected)
         return fields
-
-    async def body(self, request: Request) -> bytes:
-        """The body, no more of it than is allowed."""
-        most, parts, size = self.house.limits.body_bytes, [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise too_large(most)
-            parts.append(part)
-        return b"".join(parts)
 
     async def _identify(self, request: Request, token: str) -> Person:
         address = request.client.host if request.client else ""

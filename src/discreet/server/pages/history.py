@@ -73,7 +73,5 @@ def spending(records: list[dict[str, Any]], standing: Standing) -> Any:
     ]
     if not charges:
         return None
-    limit, unit = standing.limit[standing.measure], standing.symbol
-    if standing.measure == "mu":  # the account adds up squares
-        limit, unit = limit**2, "μ²"
-    return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=unit))
+    limit = standing.limit[standing.measure]
+    return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=standing.symbol))

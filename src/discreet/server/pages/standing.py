@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.accounting import notion_json, rule_for
 from discreet.numerics import short_down, short_up
 from discreet.pictures.theme import with_power
+from discreet.planning import Plan, budget_of, named_price, price_of
 
-SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
+SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ²"}  # what adds up; of μ it is the square
 NUMBERS = (*SYMBOLS, "delta")
 MANY = 10**6
 
@@ -101,5 +103,25 @@ def down(value: Fraction) -> str:
 
 
 def numbers_of(facts: Mapping[str, Any]) -> dict[str, Fraction]:
-    """The numbers of a notion written by name."""
-    return {name: Fraction(str(facts[name])) for name in NUMBERS if name in facts}
+    """What adds up of a notion written by name: ε, ρ, δ, and the square of μ."""
+    numbers = {name: Fraction(str(facts[name])) for name in NUMBERS if name in facts}
+    return {name: number**2 if name == "mu" else number for name, number in numbers.items()}
+
+
+def price_of_plan(plan: Plan) -> dict[str, Fraction]:
+    """What was named, or found, as the price of a plan."""
+    price = price_of([plan])
+    return {name: getattr(price, name) for name in NUMBERS if getattr(price, name, 0)}
+
+
+def cost_of_plan(plan: Plan) -> dict[str, Fraction]:
+    """What the data set's account would be charged, in its own measure; refused where it has no price for it.
+
+    A filter that pays for many charges together has no such number for one: there the price stands for it.
+    """
+    policy = plan.policy
+    if policy.filter is not None:
+        return price_of_plan(plan)
+    rule = rule_for(budget_of(policy), relation=policy.relation)
+    paid = rule.spent(rule.cost(plan.loss, named_price(policy, plan.price)))
+    return {name: part for name, part in numbers_of(notion_json(paid)).items() if part}

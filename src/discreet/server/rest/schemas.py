@@ -74,7 +74,14 @@ PLAN = record(
         "sentences": many(TEXT),
     }
 )
+NUMBERS = by_name({"type": "number"})
 NOTION = {"type": "object", "required": ["notion", "relation"], "additionalProperties": TEXT}
+
+
+BUDGET = record(
+    {"budget": NUMBERS, "remaining": NUMBERS, "exact": record({"budget": NOTION, "remaining": NOTION})},
+    {"accounts": many({"type": "object"})},
+)
 
 
 def given(part: JsonSchema, plural: str, *extra: str) -> JsonSchema:

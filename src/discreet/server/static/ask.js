@@ -35,17 +35,7 @@
     return found;
   }
 
-  function facts(list) {
-    byId("price-facts").replaceChildren(...list.map(([label, value]) => {
-      const pair = document.createElement("div");
-      const term = document.createElement("dt");
-      const detail = document.createElement("dd");
-      term.textContent = label;
-      detail.textContent = value;
-      pair.append(term, detail);
-      return pair;
-    }));
-  }
+  const facts = (pairs) => Figures.facts(byId("price-facts"), pairs);
 
   function gauge(standing, free = false) {
     const block = byId("gauge");
@@ -70,16 +60,16 @@
     byId("forecast").hidden = byId("plan").hidden = byId("free").hidden = true;
   }
 
-  const SYMBOLS = { epsilon: "ε", delta: "δ", rho: "ρ", mu: "μ" };
-
   function show(found) {
     byId("sql-error").textContent = "";
     editor.mark(null);
     byId("free").hidden = !found.free;
-    const price = Object.entries(found.price).map(([name, number]) => `${SYMBOLS[name]} ${number}`).join(", ");
+    const words = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
+    const [price, cost] = [words(found.price), words(found.cost)];
     const fits = found.standing.fits;
     facts([
       ["price", found.free ? "free" : price],
+      ...(price === cost || found.free ? [] : [["of the budget", cost]]),
       ["such questions that fit", fits === null ? "—" : fits.toLocaleString("en")],
       ["answer after", found.free ? "at once" : `${found.seconds} s`],
     ]);

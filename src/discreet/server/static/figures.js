@@ -51,5 +51,18 @@ const Figures = (() => {
     });
   });
 
-  return { draw, drawBoth, theme };
+  // Pairs of words and numbers, into a list of definitions.
+  function facts(list, pairs) {
+    list.replaceChildren(...pairs.map(([label, value]) => {
+      const pair = document.createElement("div");
+      const term = document.createElement("dt");
+      const detail = document.createElement("dd");
+      term.textContent = label;
+      detail.textContent = value;
+      pair.append(term, detail);
+      return pair;
+    }));
+  }
+
+  return { draw, drawBoth, facts, theme };
 })();

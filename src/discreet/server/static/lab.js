@@ -45,18 +45,6 @@ document.querySelectorAll("[data-exhibit]").forEach((section) => {
     return known.get(query);
   }
 
-  function showFacts(list) {
-    facts.replaceChildren(...list.map(({ label, value }) => {
-      const pair = document.createElement("div");
-      const term = document.createElement("dt");
-      const detail = document.createElement("dd");
-      term.textContent = label;
-      detail.textContent = value;
-      pair.append(term, detail);
-      return pair;
-    }));
-  }
-
   async function update() {
     stale = true;
     settings();
@@ -67,7 +55,7 @@ document.querySelectorAll("[data-exhibit]").forEach((section) => {
       try {
         const body = await load(settings());
         await Figures.draw(holder, body);
-        showFacts(body.facts);
+        Figures.facts(facts, body.facts.map(({ label, value }) => [label, value]));
         section.dataset.drawn = settings();
       } catch (error) {
         holder.querySelector(".sub").textContent = error.message;
