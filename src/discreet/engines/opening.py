@@ -7,6 +7,7 @@ from discreet.engines.base import Engine
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
 from discreet.engines.postgres import PostgresEngine
+from discreet.engines.spark import SparkEngine
 from discreet.errors import InvalidParameter
 from discreet.tables import Policy
 
@@ -14,11 +15,17 @@ ENGINES: dict[str, Callable[..., Engine]] = {
     "duckdb": DuckDBEngine,
     "memory": MemoryEngine,
     "postgresql": PostgresEngine,
+    "spark": SparkEngine,
 }
 
 
 def open_engine(engine: object, policy: Policy, sources: Mapping[str, object]) -> Engine:
-    """An engine by its name ("duckdb") or by its address ("postgresql://host/bank")."""
+    """An engine by its name ("duckdb"), its address ("postgresql://host/bank", "spark://host:7077",
+    "sc://host", "local[4]"), or a session of Spark."""
+    if type(engine).__module__.startswith("pyspark."):
+        return SparkEngine(policy, sources, session=engine)
+    if isinstance(engine, str) and engine.startswith(("sc://", "local[")):
+        return SparkEngine(policy, sources, address=engine)
     name, _, place = engine.partition("://") if isinstance(engine, str) else ("", "", "")
     if name not in ENGINES:
         shown = repr(name or engine) if isinstance(engine, str) else type(engine).__name__
