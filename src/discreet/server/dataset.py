@@ -72,7 +72,7 @@ class Dataset:
         plans = await self.explain(ask)
         answering, used = self._answering(person, plans), None
         if self._is_above(person, price_of(plans)) and not await self.is_free(person, plans):
-            text, price = "; ".join(plan.text for plan in plans), price_of(plans)
+            text, price = "; ".join(plan.asked for plan in plans), price_of(plans)
             used = await self._use_approval(person, text, price, key)
             if used.state != "used":
                 return used
