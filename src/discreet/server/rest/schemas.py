@@ -47,7 +47,7 @@ def ask(limits: Limits) -> JsonSchema:
     question = {"type": "string", "minLength": 1, "maxLength": limits.question_characters}
     several = many(question, minItems=1, maxItems=limits.questions_in_a_list)
     weights = by_name(POSITIVE, minProperties=1)
-    terms = (
+    terms: tuple[JsonSchema, ...] = (
         EPSILON,
         DELTA,
         POSITIVE,
