@@ -12,7 +12,10 @@ BENCHES = (
     "ledger",
     "mechanisms",
     "noise",
+    "postgres",
     "questions",
+    "scale",
+    "spark",
     "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report
 

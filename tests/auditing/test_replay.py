@@ -77,6 +77,14 @@ def test_replacing_a_unit_is_replayed_too():
     assert max(move.part for move in report.closest) > 0.6  # from groups into others
 
 
+def test_choices_within_private_keys_are_replayed():
+    text = "SELECT job, MEDIAN(debt) AS m, MODE(city) AS c, COUNT(*) AS n FROM accounts GROUP BY job"
+    report = replay(text, policy=BANK, engine="memory", **TERMS)
+    assert report.verdict == "not refuted", report
+    assert report.answered == report.pairs
+    assert {move.what for move in report.closest if move.part == 1} >= {"keys of set 1 held by one unit"}
+
+
 def test_a_report_says_what_it_saw():
     report = replay(MEAN, policy=BANK, engine="memory", epsilon=0.5)
     assert "not refuted: replayed on 10 pairs of neighbours, 10 of them answered" in str(report)

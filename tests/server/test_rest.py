@@ -123,7 +123,12 @@ def test_history_and_receipts_are_ones_own_and_an_owner_sees_all(town):
 
 
 def test_an_owner_sees_every_account_and_an_analyst_what_is_left(town):
-    assert set(town.send("GET", "/api/datasets/town/budget", who="ann").json) == {"budget", "remaining"}
+    mine = town.send("GET", "/api/datasets/town/budget", who="ann").json
+    assert set(mine) == {"budget", "remaining", "exact"}
+    assert mine["budget"] == {"epsilon": 100.0, "delta": 1e-06}
+    assert (
+        0 <= Fraction(mine["exact"]["remaining"]["epsilon"]) - Fraction(mine["remaining"]["epsilon"]) < 1e-12
+    )
     assert town.send("GET", "/api/datasets/town/budget", who="olga").json["accounts"][0]["account"] == "town"
 
 
