@@ -7,10 +7,12 @@ from bench.harness import RESULTS, Rivals
 
 BENCHES = (
     "accounting",
+    "accuracy",
     "audit",
     "ledger",
     "mechanisms",
     "noise",
+    "postgres",
     "questions",
     "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report

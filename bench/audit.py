@@ -2,6 +2,9 @@
 
 StatDP is on no package index. To compare with it, set STATDP to a checkout and STATDP_PYTHON to an
 interpreter with its requirements (numpy, numba, tqdm, coloredlogs, sympy).
+
+Both judge the same claims on pairs of their own, and end with the same number of outputs of each neighbour:
+DETECTING, StatDP's default. StatDP refutes where its p-value is below 0.05, discreet at confidence 1 - 1e-6.
 """
 
 import functools
@@ -22,6 +25,8 @@ from discreet.auditing.neighbours import vectors
 
 CLAIMED = 0.7  # the privacy level at which StatDP's examples are judged
 OUTPUTS = 50_000
+DETECTING = 500_000  # outputs of each neighbour in StatDP's own last test, and in ours
+SIGNIFICANT = 0.05
 
 
 @dataclass
@@ -39,10 +44,16 @@ class Audit:
     witness: str
     processor: float | None = None  # seconds of processor that we took
     statdp: float | None = None  # and that StatDP took
+    p_value: float | None = None  # that StatDP found
 
     @property
     def kept(self) -> bool:
         return self.verdict == self.expected
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether StatDP came to the same verdict."""
+        return None if self.p_value is None else (self.p_value < SIGNIFICANT) == (self.verdict == "violated")
 
 
 @dataclass
@@ -65,7 +76,7 @@ class Audits:
     def write(self, path: Path, context: dict[str, object]) -> str:
         """Write <path>.md and <path>.json; the table is returned."""
         RESULTS.mkdir(exist_ok=True)
-        rows = [asdict(row) | {"kept": row.kept} for row in self.rows]
+        rows = [asdict(row) | {"kept": row.kept, "agrees": row.agrees} for row in self.rows]
         text = json.dumps({"context": context, "times_faster": self.times_faster, "rows": rows}, indent=1)
         path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
         table = self.table(context)
@@ -74,16 +85,19 @@ class Audits:
 
     def table(self, context: dict[str, object]) -> str:
         lines = ["# Audits of published mechanisms", "", f"`{json.dumps(context)}`", ""]
-        lines += ["| target | verdict | ε proved | claimed | outputs | time | processor | StatDP's |"]
-        lines += ["|---|---|--:|---|--:|--:|--:|--:|"]
+        lines += ["| target | verdict | ε proved | claimed | outputs | time | processor | StatDP's | ratio |"]
+        lines += ["|---|---|--:|---|--:|--:|--:|--:|--:|"]
         for row in self.rows:
             claim = f"{row.claimed:.3g}" + (f" at δ = {row.delta:.3g}" if row.delta else "")
             ours = "" if row.processor is None else show_time(row.processor)
-            theirs = "" if row.statdp is None else show_time(row.statdp)
+            theirs, ratio = "", ""
+            if row.statdp is not None and row.processor is not None:
+                agrees = "same verdict" if row.agrees else "**other verdict**"
+                theirs, ratio = f"{show_time(row.statdp)}, {agrees}", f"{row.statdp / row.processor:.0f}"
             mark = "" if row.kept else " **missed**"
             lines.append(
                 f"| {row.what} | {row.verdict}{mark} | {row.lower_bound:.3f} | {claim} | {row.samples} "
-                f"| {show_time(row.seconds)} | {ours} | {theirs} |"
+                f"| {show_time(row.seconds)} | {ours} | {theirs} | {ratio} |"
             )
         if self.times_faster is not None:
             lines += ["", f"All examples together: {self.times_faster:.0f} times as fast as StatDP."]
@@ -120,10 +134,10 @@ def examples() -> list[Audit]:
     for name, (function, correct, all_differ) in EXAMPLES.items():
         neighbours = pairs if all_differ else [pair for pair in pairs if pair[0][1:] == pair[1][1:]]
         target, started = functools.partial(function, epsilon=CLAIMED), time.process_time()
-        report = dp.audit(target, claim=CLAIMED, neighbours=neighbours)
+        report = dp.audit(target, claim=CLAIMED, neighbours=neighbours, samples=DETECTING)
         used = time.process_time() - started
         row = _row(f"StatDP example {name}", report, expected="not refuted" if correct else "violated")
-        row.processor, row.statdp = used, _statdp_seconds(name)
+        row.processor, (row.statdp, row.p_value) = used, _ask_statdp(name)
         found.append(row)
     return found
 
@@ -151,18 +165,21 @@ if __name__ == "__main__":
     extra = {"N": 1, "T": 0.5} if name == "SVT" else {"N": 1, "T": 1} if name.startswith("iSVT") else {}
     differ = ONE_DIFFER if name.startswith("histogram") else ALL_DIFFER
     arguments = {"epsilon": claimed, **extra}
-    detect_counterexample(getattr(algorithms, name), (claimed,), arguments, sensitivity=differ, quiet=True)
+    found = detect_counterexample(
+        getattr(algorithms, name), (claimed,), arguments, sensitivity=differ, quiet=True
+    )
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(json.dumps(sum(each.ru_utime + each.ru_stime for each in used)))
+    print(json.dumps([sum(each.ru_utime + each.ru_stime for each in used), float(found[0][1])]))
 """
 
 
-def _statdp_seconds(name: str) -> float | None:
-    """Seconds of processor that StatDP takes for its own example, with its default numbers of runs."""
+def _ask_statdp(name: str) -> tuple[float | None, float | None]:
+    """Seconds of processor that StatDP takes for its own example by default, and its p-value."""
     folder = os.environ.get("STATDP")
     if not folder:
-        return None
+        return None, None
     python = os.environ.get("STATDP_PYTHON", sys.executable)
     command = [python, "-c", STATDP_RUN, folder, name, str(CLAIMED)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(json.loads(run.stdout.splitlines()[-1]))
+    seconds, p_value = json.loads(run.stdout.splitlines()[-1])
+    return seconds, p_value

@@ -1,8 +1,9 @@
-"""What all comparisons share: the rivals' environment, fair timing, and the report.
+"""What all comparisons share: the rivals' environments, fair timing, and the report.
 
-The rivals live in an environment of their own, .venv-bench, made from requirements/bench.txt. A worker there
-times what it is asked to, so that ours and theirs are measured in turns, within the same seconds; the minima
-are compared.
+The rivals live in environments of their own: .venv-bench, made from requirements/bench.txt, and
+.venv-bench-<name>, made from requirements/bench-<name>.txt, for those that do not live together. A worker
+there times what it is asked to, so that ours and theirs are measured in turns, within the same seconds; the
+minima are compared.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -20,8 +21,6 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench" / "results"
-HOME = ROOT / ".venv-bench"
-PINS = ROOT / "requirements" / "bench.txt"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
 ROUNDS = 7
 
@@ -37,20 +36,27 @@ def seconds(work: Callable[[], object], *, rounds: int = 1) -> float:
 
 
 class Rivals:
-    """The rivals' environment and one worker in it, which measures the cases of bench/rivals/*.py."""
+    """An environment of rivals and one worker in it, which measures the cases of bench/rivals/*.py."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        environment: str = "bench",
+        *,
+        packages: tuple[str, ...] = ("opendp", "diffprivlib", "pure-ldp", "numpy"),
+        settings: Mapping[str, str] = ONE_THREAD,
+    ) -> None:
+        self._environment, self._packages, self._settings = environment, packages, settings
         self._worker: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> "Rivals":
-        python = _make_environment()
+        python = _make_environment(self._environment)
         self._worker = subprocess.Popen(
             [python, "-m", "bench.worker"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | ONE_THREAD,
+            env=os.environ | self._settings,
         )
         return self
 
@@ -70,9 +76,9 @@ class Rivals:
             raise RuntimeError("the rivals' worker ended")
         return json.loads(line)["answer"]
 
-    def time(self, case: str, **parameters: object) -> float:
-        """Seconds that one call of `module:function` took there; setting up is not counted."""
-        answer = self._ask(case=case, parameters=parameters)
+    def time(self, case: str, *, rehearsals: int = 1, **parameters: object) -> float:
+        """Seconds that one call of `module:function` took there; setting up and rehearsing is not counted."""
+        answer = self._ask(case=case, parameters=parameters, rehearsals=rehearsals)
         assert isinstance(answer, float)
         return answer
 
@@ -84,22 +90,32 @@ class Rivals:
 
     def versions(self) -> dict[str, object]:
         """What was compared, and on what."""
-        theirs = self._ask(versions=["opendp", "diffprivlib", "pure-ldp", "numpy"])
         return {
             "python": platform.python_version(),
             "machine": platform.machine(),
             "cores": os.cpu_count(),
             "ours": {name: version(name) for name in ("discreet", "numpy", "python-flint", "cryptography")},
-            "rivals": theirs,
+            "rivals": self.packages(),
         }
 
+    def packages(self) -> object:
+        """The versions of the rivals here."""
+        return self._ask(versions=list(self._packages))
 
-def _make_environment() -> str:
-    python, stamp = HOME / "bin" / "python", HOME / "made-from"
-    pins = hashlib.sha256(PINS.read_bytes()).hexdigest()
+    def memory(self) -> float:
+        """The most memory that the worker has held so far, in gigabytes."""
+        answer = self._ask(memory=True)
+        assert isinstance(answer, float)
+        return answer
+
+
+def _make_environment(name: str) -> str:
+    home, requirements = ROOT / f".venv-{name}", ROOT / "requirements" / f"{name}.txt"
+    python, stamp = home / "bin" / "python", home / "made-from"
+    pins = hashlib.sha256(requirements.read_bytes()).hexdigest()
     if not stamp.exists() or stamp.read_text() != pins:
-        print("== making .venv-bench with the rivals", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(HOME)], check=True)
+        print(f"== making {home.name} with the rivals", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
         install = [
             "-m",
             "pip",
@@ -108,7 +124,7 @@ def _make_environment() -> str:
             "--disable-pip-version-check",
             "--require-hashes",
             "-r",
-            str(PINS),
+            str(requirements),
         ]
         subprocess.run([str(python), *install], check=True)
         stamp.write_text(pins)  # last, so that a half-made environment never counts

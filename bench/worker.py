@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import resource
 import sys
 import time
 import warnings
@@ -17,12 +18,13 @@ def find(case):
     return getattr(importlib.import_module(f"bench.rivals.{module}"), name)
 
 
-def measure(case, parameters):
+def measure(case, parameters, rehearsals):
     """A case is a function that sets up and returns the work to time."""
     key = case, json.dumps(parameters, sort_keys=True)
     if key not in _prepared:
         _prepared[key] = find(case)(**parameters)
-        _prepared[key]()
+        for _ in range(rehearsals):
+            _prepared[key]()
     start = time.perf_counter()
     _prepared[key]()
     return time.perf_counter() - start
@@ -33,10 +35,12 @@ def main():
         request = json.loads(line)
         if "versions" in request:
             answer = {name: version(name) for name in request["versions"]}
+        elif "memory" in request:
+            answer = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         elif "draw" in request:
             answer = find(request["draw"])(**request["parameters"])
         else:
-            answer = measure(request["case"], request["parameters"])
+            answer = measure(request["case"], request["parameters"], request["rehearsals"])
         print(json.dumps({"answer": answer}), flush=True)
 
 

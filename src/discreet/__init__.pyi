@@ -7,7 +7,14 @@ from discreet import (
     pictures as pictures,
 )
 from discreet.answers import Answer as Answer, Receipt as Receipt
-from discreet.auditing import AuditReport as AuditReport, audit as audit
+from discreet.auditing import (
+    AuditReport as AuditReport,
+    QuestionReport as QuestionReport,
+    ReplayReport as ReplayReport,
+    audit as audit,
+    audit_question as audit_question,
+    replay as replay,
+)
 from discreet.client import connect as connect
 from discreet.curator import Curator as Curator
 from discreet.errors import (

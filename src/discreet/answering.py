@@ -11,7 +11,7 @@ from discreet.errors import LedgerConflict
 from discreet.holdings import Holdings
 from discreet.ledger import Charge, Request
 from discreet.planning import Plan, named_price, price_of
-from discreet.release import release
+from discreet.release import find_bounds, release
 
 
 class Answering:
@@ -51,9 +51,10 @@ class Answering:
     def run(self) -> None:
         """Read the data, once; what is released stays here until it is stored."""
         charge, engine = self._charged, self._holdings.engine()
+        plans = [find_bounds(plan, engine.run) for plan in self.plans]
         answers = [
             Answer(plan, release(plan, engine.run), Receipt.of(plan, charge=charge.id, remaining=self._left))
-            for plan in self.plans
+            for plan in plans
         ]
         self._stored = store(answers)
 
@@ -79,7 +80,7 @@ class Answering:
         return Request(
             loss=sum(losses[1:], losses[0]),
             price=named_price(policy, price_of(self.plans)),
-            question="; ".join(plan.text for plan in self.plans),
+            question="; ".join(plan.asked for plan in self.plans),
             analyst=self._analyst,
             policy=policy.digest,
             key=key,

@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack, overload
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.dry_run import Belief, DryRun, complete, rehearse
-from discreet.errors import InvalidParameter
+from discreet.errors import EngineFailure, InvalidParameter
 from discreet.holdings import Holdings
 from discreet.ledger import Ledger, Record, Request
 from discreet.mechanisms import Sparse
@@ -64,13 +64,13 @@ class Curator:
         other_people: str | None = None,
         **declared: Unpack[Opening],
     ) -> Self:
-        """Open a file or a frame. What is declared is the policy that a file would state
-        (docs/guide/policy.md):
+        """Open a file, a frame, or a table of the engine's database. What is declared is the policy that a
+        file would state (docs/guide/policy.md):
         unit, budget, name, types, bounds, keys, max_groups, max_rows, relation, population, version,
         filter, per_analyst, per_question, share_answers, public. `ledger` is a file or an address, or what a
         policy's [ledger] states: place, anchor, key_file.
         """
-        policy, frames, place = read_opening(source, declared, ledger)
+        policy, frames, place = read_opening(source, declared, ledger, engine)
         return cls(
             policy,
             ledger=place,
@@ -83,7 +83,7 @@ class Curator:
     @classmethod
     def from_policy(cls, path: str | Path, *, ledger: str | Path | None = None, **options: Any) -> Self:
         """Open the data set that a policy file describes; its ledger lies beside it unless told otherwise."""
-        policy = from_policy(path)
+        policy = from_policy(path, engine=options.get("engine"))
         return cls(policy, ledger=ledger or str(policy.ledger.place), **options)
 
     def for_analyst(self, name: str) -> "Curator":
@@ -102,7 +102,8 @@ class Curator:
         self, question: Asked | Several, *, key: str | None = None, **terms: Unpack[Terms]
     ) -> Answer | tuple[Answer, ...]:
         """Answer a question, or a list of them under one charge, at a price: epsilon (and delta), rho, or
-        the least that keeps the error `within` a limit.
+        the least that keeps the error `within` a limit. `bounds="auto"` finds missing bounds privately with
+        a part of the price; `split={column: weight}` divides the price by weights.
 
         Charged before any data is read; a failure is not refunded. The same question at the same price is
         answered from the ledger, free. `key` makes a retry safe: it stands for one request.
@@ -140,6 +141,8 @@ class Curator:
         No data is touched and nothing is charged. Say what you believe of the data: how many people, how
         many rows each has on average, which part of the values lies beyond the upper bound.
         """
+        if terms.get("bounds") is not None:
+            raise InvalidParameter("a dry run needs bounds that are declared.", parameter="bounds")
         (plan,) = plan_asked(question, complete(self.known_policy), **terms)
         return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
@@ -194,11 +197,16 @@ class Curator:
 
     @property
     def known_policy(self) -> Policy:
-        """The policy with the data's own columns; as declared, where there is no data."""
+        """The policy with the data's own columns; as declared, where the data is out of reach."""
         try:
             return self._holdings.engine().policy
-        except InvalidParameter:
+        except (InvalidParameter, EngineFailure):
             return self._holdings.declared
+
+    def open_all(self) -> None:
+        """Open engine and ledger now: what is wrong with them is said before the first question."""
+        self._holdings.engine()
+        self._holdings.ledger()
 
     def close(self) -> None:
         """Give back files and connections."""

@@ -12,15 +12,19 @@ from discreet.errors import DiscreetError, Finished, InternalError, UnsupportedQ
 from discreet.mechanisms import Quantile, Sparse
 from discreet.numerics import Real, exact
 from discreet.planning import (
+    Bounds,
     ChoiceStep,
     ExactPlan,
     ExactTable,
     NoiseStep,
     Plan,
+    Search,
     SetPlan,
     Sum,
+    Tallied,
     UnitCount,
     plan_exact,
+    with_bounds,
 )
 from discreet.queries import Question
 from discreet.randomness import Source, fresh_source
@@ -50,6 +54,27 @@ def release(plan: Plan, run: Run) -> tuple[Outcome, ...]:
         raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
 
 
+def find_bounds(plan: Plan, run: Run) -> Plan:
+    """The plan with the bounds that its search finds, by fresh noise; itself where none is missing."""
+    if plan.search is None:
+        return plan
+    try:
+        return with_bounds(plan, _find(plan.search, run, fresh_source()))
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001  its words might quote the data
+        raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
+
+
+def _find(search: Search, run: Run, source: Source) -> tuple[Bounds, ...]:
+    salt = source.word() >> 1
+    found = []
+    for step in search.steps:
+        counts = [total for (total,) in run(replace(step.plan, salt=salt)).totals]
+        found.append(step.bounds([int(count) for count in step.noise._release(counts, source)]))
+    return tuple(found)
+
+
 def _release(plan: Plan, run: Run, source: Source) -> tuple[Outcome, ...]:
     salt = source.word() >> 1
     return tuple(_release_set(each, run, salt, source) for each in plan.sets)
@@ -62,7 +87,7 @@ def _release_set(each: SetPlan, run: Run, salt: int, source: Source) -> Outcome:
         if plan.measures or plan.tally is not None
     }
     groups = _groups(each, tables, source)
-    columns = [_noised(step, _totals(tables[0], groups), source) for step in each.noises]
+    columns = [_noised(step, tables, groups, source) for step in each.noises]
     columns.extend(_chosen(step, each, tables[step.plan], groups, source) for step in each.choices)
     return Outcome(groups, tuple(zip(*columns, strict=True)) if groups else ())
 
@@ -81,14 +106,19 @@ def _groups(each: SetPlan, tables: dict[int, ExactTable], source: Source) -> tup
     return tuple(group for group, keep in zip(table.groups, kept.tolist(), strict=True) if keep)
 
 
-def _totals(table: ExactTable, groups: Sequence[Group]) -> list[tuple[int, ...]]:
-    found = dict(zip(table.groups, table.totals, strict=True))
-    return [found[group] for group in groups]
+def _noised(
+    step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group], source: Source
+) -> list[int]:
+    return [int(number) for number in step.noise._release(_exact(step, tables, groups), source)]
 
 
-def _noised(step: NoiseStep, totals: list[tuple[int, ...]], source: Source) -> list[int]:
-    exact = [step.exact(row) for row in totals]
-    return [int(number) for number in step.noise._release(exact, source)]
+def _exact(step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group]) -> list[int]:
+    """The number of every group that is noised."""
+    if step.tally is not None:
+        tallied = dict(zip(tables[step.tally].groups, tables[step.tally].tallies, strict=True))
+        return [len(tallied.get(group, ())) for group in groups]
+    found = dict(zip(tables[0].groups, tables[0].totals, strict=True))
+    return [step.exact(found[group]) for group in groups]
 
 
 def _chosen(
@@ -100,12 +130,11 @@ def _chosen(
     assert tally is not None
     chosen = []
     for group in groups:
-        counts = found.get(group, {})
+        counts = Tallied.of(found.get(group, {}))
         if isinstance(step.chooser, Quantile):
-            chosen.append(step.chooser._release_tally(counts, source))
+            chosen.append(step.chooser._release_tally(counts.numbers, counts.rows, source))
         else:
-            labels = range(len(tally.labels or ()))
-            chosen.append(step.chooser._choose([counts.get(label, 0) for label in labels], source))
+            chosen.append(step.chooser._choose(counts.among(len(tally.labels or ())), source))
     return chosen
 
 

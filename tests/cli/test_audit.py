@@ -41,6 +41,48 @@ def test_json_holds_the_evidence(capsys, tmp_path, monkeypatch):
     assert report["trials"][0]["first"][1] > 0
 
 
+POLICY = """
+[dataset]
+id = "people"
+budget = { epsilon = 2 }
+[tables.people]
+source = "no such file.csv"
+unit = "person"
+[tables.people.columns]
+city = { type = "text", keys = ["Ottawa", "Toronto"] }
+"""
+
+
+def test_a_question_is_audited_without_its_data(capsys, tmp_path):
+    (tmp_path / "people.toml").write_text(POLICY)
+    picture = tmp_path / "audit.html"
+    question = "SELECT city, COUNT(*) AS n FROM people GROUP BY city"
+    words = (
+        question,
+        "--policy",
+        str(tmp_path / "people.toml"),
+        "--epsilon",
+        "0.5",
+        "--picture",
+        str(picture),
+    )
+    code, out, _ = run(capsys, *words, "--asks", "100", "--samples", "1000", "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert report["verdict"] == "not refuted"
+    assert report["price"] == "epsilon 0.5"
+    assert report["asked"]["samples"] == 100
+    assert "Audit: not refuted" in picture.read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.html", "people.toml"]
+
+
+def test_a_question_without_a_price_is_an_error(capsys, tmp_path):
+    (tmp_path / "people.toml").write_text(POLICY)
+    code, _, err = run(capsys, "SELECT COUNT(*) FROM people", "--policy", str(tmp_path / "people.toml"))
+    assert code == 2
+    assert "exactly one of epsilon" in err
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -3,6 +3,7 @@ NaN, infinities, ids at 2^53, empty tables, one person who owns half the rows.""
 
 import datetime
 import math
+import random
 
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -87,6 +88,38 @@ def tables(draw, most=14):
         made[name] = [dict(row) for row in rows for _ in range(copies)]
     for index, row in enumerate(made["accounts"]):
         row["id"] = index
+    return made
+
+
+BIRTHS = [None, datetime.date(1, 1, 1), datetime.date(9999, 12, 31)]
+BIRTHS += [datetime.date(2020, 1, 1) + datetime.timedelta(days=37 * index) for index in range(12)]
+DRAWN = {
+    id(PEOPLE): [None, 1, 2, 3, BIG, BIG + 1, -1, *[4] * 7],  # one person owns half the rows
+    id(NUMBERS): [None, 0.0, -0.0, 0.5, 1e7, 1e308, -1e308, 5e-324, math.inf, -math.inf, math.nan, 1e3, 77.7],
+    id(WHOLE): [None, *range(-3, 125, 7), 2**63 - 1, -(2**63), BIG + 1],
+    id(TEXTS): [None, *["Ottawa", "Toronto", "Québec"] * 2, "", "baker", "5", "+7", "1e3", "NaN", "🦆é"],
+    id(DATES): BIRTHS,
+    id(MOMENTS): [each and datetime.datetime.combine(each, datetime.time.max) for each in BIRTHS],
+    id(FLAGS): [None, True, False],
+}  # fmt: skip
+
+
+def crowd(seed, size=300):
+    """Rows of every table, drawn from the corners above, always the same for a seed."""
+    draw = random.Random(seed)
+    made = {"cities": CITIES, "regions": REGIONS}
+    for name, columns in COLUMNS.items():
+        made[name] = [
+            {
+                column: draw.choice(DRAWN.get(id(strategy), [None, *range(13)]))
+                for column, strategy in columns.items()
+            }
+            for _ in range(size)
+        ]
+    for index, row in enumerate(made["accounts"]):
+        row["id"] = index
+    for row in made["visits"]:
+        row["branch"] = draw.choice(["north", "south", "west", None])
     return made
 
 

@@ -12,7 +12,6 @@ from bench.tpch import QUESTIONS, make_tables, open_plain, open_tables
 
 from discreet.answers import Answer, Receipt
 from discreet.release import release
-from planning.frozen import inputs
 
 SURE = 1 - Fraction(1, 10**12)
 KEYS = {"pricing summary": 2, "revenue change": 0, "volume by nation": 1}  # columns that are keys
@@ -89,9 +88,10 @@ def test_with_limits_that_bind_the_intervals_hold_the_bounded_truth(name, tables
         plan = curator.explain(QUESTIONS[name], epsilon=1, confidence=SURE)
         engine = curator._holdings.engine()
         released = release(plan, lambda exact: engine.run(replace(exact, salt=SALT)))
-        ((columns, _),) = inputs(plan, engine, SALT)
-    groups = released[0].groups
-    exact = tuple(tuple(column[group] for column in columns) for group in groups)
+        (each,) = plan.sets
+        table = engine.run(replace(each.exact.plans[0], salt=SALT))
+    groups, totals = released[0].groups, dict(zip(table.groups, table.totals, strict=True))
+    exact = tuple(tuple(step.exact(totals[group]) for step in each.noises) for group in groups)
     truth = Answer(plan, ((groups, exact),), Receipt({}))
     answer = Answer(plan, released, Receipt({}))
     assert strays(answer, by_group(truth.columns, truth.rows, KEYS[name]), KEYS[name], rounding=1e-6) == []

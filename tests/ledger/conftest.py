@@ -1,3 +1,4 @@
+import contextlib
 import itertools
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from discreet.ledger.declaration import Declaration
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.memory import MemoryStore
 from discreet.losses import PureDP
+from ledger.places import NUMBERS, fresh_address
 
 DECLARED = {
     "filter": None,
@@ -33,32 +35,66 @@ class MemoryWorld:
         self._store.restart()
         return Ledger(self._store, declaration, other_people=other_people)
 
+    def close(self):
+        self._store.close()
 
-class SqliteWorld:
-    """Ledgers in one file."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "bank.ledger"
+class PlacedWorld:
+    """Ledgers in one file, or in one schema of a server."""
+
+    def __init__(self, place: str | Path) -> None:
+        self.path = place
         self._open: list[Ledger] = []
 
     def open(self, *, dataset="bank", budget=None, **declared):
-        for ledger in self._open:
-            ledger.close()
+        self.close()
         declared = {**DECLARED, **declared}
         ledger = Ledger.open(self.path, dataset=dataset, budget=budget or PureDP(1), **declared)
         self._open = [ledger]
         return ledger
 
+    def close(self):
+        for ledger in self._open:
+            ledger.close()
 
-@pytest.fixture(params=["memory", "sqlite"])
-def world(request, tmp_path):
+
+# Every store that the suites run on; those that outlive a process lie at a place of their own.
+PLACES = {
+    "sqlite": lambda request: request.getfixturevalue("tmp_path") / "bank.ledger",
+    "postgres": lambda request: fresh_address(request.getfixturevalue("postgres_server")),
+}
+WORLDS = {"memory": lambda request: MemoryWorld(), **PLACES}
+
+
+@pytest.fixture(params=WORLDS)
+def world(request):
     """A place for a ledger; `open` closes the one that was open, as a restart would."""
-    return MemoryWorld() if request.param == "memory" else SqliteWorld(tmp_path)
+    made = WORLDS[request.param](request)
+    with contextlib.closing(made if isinstance(made, MemoryWorld) else PlacedWorld(made)) as world:
+        yield world
+
+
+@pytest.fixture(params=PLACES)
+def placed_world(request):
+    """A ledger that outlives its process."""
+    with contextlib.closing(PlacedWorld(PLACES[request.param](request))) as world:
+        yield world
+
+
+@pytest.fixture(params=PLACES)
+def fresh_place(request):
+    """Places where there is no ledger yet, one for each call."""
+    if request.param == "postgres":
+        server = request.getfixturevalue("postgres_server")
+        return lambda: fresh_address(server)
+    folder = request.getfixturevalue("tmp_path")
+    return lambda: folder / f"{next(NUMBERS)}.ledger"
 
 
 @pytest.fixture
 def sqlite_world(tmp_path):
-    return SqliteWorld(tmp_path)
+    with contextlib.closing(PlacedWorld(tmp_path / "bank.ledger")) as world:
+        yield world
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def _fill(connection: sqlite3.Connection, charges: int) -> None:
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)
     connection.executemany("INSERT INTO charges VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     connection.execute("UPDATE head SET sequence = ?, digest = ?", (head.sequence, head.digest))
-    tables = Tables(connection)
+    tables = Tables(connection.execute)
     tables.add_dataset("bank", declaration.to_json())
     last = head.sequence - 1 if charges else head.sequence
     tables.open_account(AccountRow("bank", canonical(rule.to_json()), rule.limit, total, last))

@@ -11,6 +11,8 @@ import sys
 import threading
 from collections.abc import Callable
 
+import psycopg
+
 from discreet.accounting.rule import read_notion
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Ledger, Request
@@ -18,17 +20,17 @@ from discreet.ledger import Ledger, Request
 THREADS = 8
 
 
-def race(ask: Callable[[], object]) -> int:
+def race(ask: Callable[[int], object]) -> int:
     """How many of this process's threads were admitted."""
     admitted: list[object] = []
     ready = threading.Barrier(THREADS + 1)
 
-    def run() -> None:
+    def run(number: int) -> None:
         ready.wait()
         with contextlib.suppress(BudgetExceeded):
-            admitted.append(ask())
+            admitted.append(ask(number))
 
-    threads = [threading.Thread(target=run) for _ in range(THREADS)]
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
     for thread in threads:
         thread.start()
     print("ready", flush=True)
@@ -49,15 +51,32 @@ def check_then_act(path: str) -> None:
         connection.execute("INSERT INTO account VALUES (1)")
 
 
+def check_then_act_on_a_server(address: str) -> None:
+    """The same fault in PostgreSQL, where READ COMMITTED does not help against it."""
+    with psycopg.connect(address) as connection:
+        spent = connection.execute("SELECT count(*) FROM account").fetchone()
+        if spent is None or spent[0] >= 10:
+            raise BudgetExceeded("spent")
+        connection.execute("INSERT INTO account VALUES (1)")
+
+
+FAULTS = {"file": check_then_act, "server": check_then_act_on_a_server}
+
+
 def main() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         if task["fault"]:
-            print(race(lambda path=task["path"]: check_then_act(path)), flush=True)
+            fault = FAULTS[task["fault"]]
+            print(race(lambda _, fault=fault, place=task["place"]: fault(place)), flush=True)
             continue
-        price = Request(loss=read_notion(task["price"]))
-        with Ledger.open(task["path"], dataset="bank", budget=read_notion(task["budget"])) as ledger:
-            print(race(lambda ledger=ledger, price=price: ledger.charge(price)), flush=True)
+        price, budget = Request(loss=read_notion(task["price"])), read_notion(task["budget"])
+        with contextlib.ExitStack() as open_ledgers:  # two curators in each process, four threads for each
+            ledgers = [
+                open_ledgers.enter_context(Ledger.open(task["place"], dataset="bank", budget=budget))
+                for _ in range(2)
+            ]
+            print(race(lambda n, each=ledgers, price=price: each[n % 2].charge(price)), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,15 +4,18 @@ A service answers a question in steps (`ask` yields between them), so that a tes
 them anywhere. The world outside remembers every draw of noise from the data and every byte that left.
 """
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, ClassVar
 
 from discreet.errors import BudgetExceeded, LedgerConflict
 from discreet.ledger import FileAnchor, Ledger, Request
+from discreet.ledger.guard import ChainGuard
+from discreet.ledger.postgres import PostgresStore
 from discreet.losses import ApproxDP
+from servers.postgres import PostgresServer
 
 BUDGET = ApproxDP(1, 1e-6)
 
@@ -58,12 +61,22 @@ class Honest:
     """The real ledger, in a file, with an anchor elsewhere; two processes use it."""
 
     def __init__(self, folder: Path) -> None:
-        self._path, self._copy = folder / "bank.ledger", folder / "copy"
+        self._place, self._backup = self._make_place(folder), None
         self._anchor = FileAnchor(folder / "anchor")
         self._ledgers = [self._open(), self._open()]
 
+    def _make_place(self, folder: Path) -> str:
+        return str(folder / "bank.ledger")
+
     def _open(self) -> Ledger:
-        return Ledger.open(self._path, dataset="bank", budget=BUDGET, anchors=[self._anchor])
+        return Ledger.open(self._place, dataset="bank", budget=BUDGET, anchors=[self._anchor])
+
+    def _save(self) -> object:
+        """All that the store holds."""
+        return Path(self._place).read_bytes()
+
+    def _put_back(self, saved: Any) -> None:
+        Path(self._place).write_bytes(saved)
 
     def ask(self, world: World, question: Question, process: int) -> Iterator[None]:
         ledger = self._ledgers[process]
@@ -105,25 +118,57 @@ class Honest:
         return self._ledgers[0].find_answer(self._request(question))
 
     def copy(self) -> None:
-        shutil.copy(self._path, self._copy)
+        self._backup = self._save()
 
     def restore(self) -> None:
-        """Put the copy back: refused if the ledger went on since; then the newest file returns."""
-        if not self._copy.exists():
+        """Put the copy back: refused if the ledger went on since; then the newest state returns."""
+        if self._backup is None:
             return
         for ledger in self._ledgers:
             ledger.close()
-        newest = self._path.read_bytes()
-        shutil.copy(self._copy, self._path)
+        newest = self._save()
+        self._put_back(self._backup)
         try:
             self._open().close()
         except LedgerConflict:
-            self._path.write_bytes(newest)
+            self._put_back(newest)
         self._ledgers = [self._open(), self._open()]
 
     def close(self) -> None:
         for ledger in self._ledgers:
             ledger.close()
+
+
+class HonestOnServer(Honest):
+    """The same in PostgreSQL; a backup is the rows of all tables."""
+
+    server: ClassVar[PostgresServer]
+    empty: ClassVar[Any] = None  # the rows of a ledger that nothing has happened to
+    TABLES = ("head", "entries", "datasets", "accounts", "charges", "keys")
+
+    def _make_place(self, folder: Path) -> str:
+        server = self.server
+        place = f"postgresql:///postgres?host={server.folder}&port={server.port}&user=postgres&schema=machine"
+        if self.empty is None:
+            PostgresStore(place, guard=ChainGuard(), patience=30, create=True).close()
+            type(self).empty = self._save()
+        self._put_back(self.empty)
+        return place
+
+    def _save(self) -> object:
+        with self.server.connect() as connection:
+            return {
+                table: connection.execute(f"SELECT * FROM machine.{table}").fetchall()
+                for table in self.TABLES
+            }
+
+    def _put_back(self, saved: Any) -> None:
+        with self.server.connect() as connection, connection.transaction():
+            for table, rows in saved.items():
+                connection.execute(f"DELETE FROM machine.{table}")
+                for row in rows:
+                    values = ", ".join(["%s"] * len(row))
+                    connection.execute(f"INSERT INTO machine.{table} VALUES ({values})", row)
 
 
 class Naive:

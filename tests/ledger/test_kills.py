@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ledger.places import fresh_address
+
 KILLING = Path(__file__).parent / "crash" / "killing.py"
 
 
@@ -23,6 +25,10 @@ def test_nothing_acknowledged_is_lost_by_fifty_kills(tmp_path):
     kill(tmp_path / "bank.ledger", 50)
 
 
+def test_nothing_acknowledged_is_lost_by_kills_of_the_clients_of_a_server(postgres_server):
+    kill(fresh_address(postgres_server), 16)
+
+
 @pytest.mark.soak
-def test_nothing_acknowledged_is_lost_by_five_hundred_kills(tmp_path):
-    kill(tmp_path / "bank.ledger", 500)
+def test_nothing_acknowledged_is_lost_by_five_hundred_kills(fresh_place):
+    kill(fresh_place(), 500)

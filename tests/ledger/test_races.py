@@ -1,4 +1,4 @@
-"""Eight processes of eight threads race for a budget that admits exactly ten charges."""
+"""Eight processes of eight threads, two curators in each, race for a budget of exactly ten charges."""
 
 import json
 import subprocess
@@ -34,9 +34,9 @@ def racers():
         process.stdout.close()
 
 
-def race(pool, path, case, *, fault=False):
+def race(pool, place, case, *, fault=None):
     budget, price = map(notion_json, CASES[case])
-    task = {"path": str(path), "budget": budget, "price": price, "fault": fault}
+    task = {"place": str(place), "budget": budget, "price": price, "fault": fault}
     for process in pool:
         print(json.dumps(task), file=process.stdin, flush=True)
     assert {process.stdout.readline() for process in pool} == {"ready\n"}
@@ -45,15 +45,34 @@ def race(pool, path, case, *, fault=False):
     return sum(int(process.stdout.readline()) for process in pool)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_exactly_ten_are_admitted_in_each_of_fifty_rounds(racers, tmp_path, case):
-    for number in range(50):
-        path = tmp_path / f"{number}.ledger"
-        assert race(racers, path, case) == ADMITTED
-        with LedgerFile(path) as ledger:
+def race_often(racers, fresh_place, case, rounds):
+    for _ in range(rounds):
+        place = fresh_place()
+        assert race(racers, place, case) == ADMITTED
+        with LedgerFile(place) as ledger:
             assert ledger.verify().charges == ADMITTED
 
 
-def test_the_race_catches_a_ledger_that_checks_and_then_acts(racers, tmp_path):
-    admitted = [race(racers, tmp_path / f"{number}", "pure", fault=True) for number in range(5)]
+@pytest.mark.parametrize("case", CASES)
+def test_exactly_ten_are_admitted_in_every_round(racers, fresh_place, case):
+    race_often(racers, fresh_place, case, 4)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("case", CASES)
+def test_exactly_ten_are_admitted_in_each_of_fifty_rounds(racers, fresh_place, case):
+    race_often(racers, fresh_place, case, 50)
+
+
+def test_the_race_catches_a_file_that_is_checked_and_then_charged(racers, tmp_path):
+    admitted = [race(racers, tmp_path / f"{number}", "pure", fault="file") for number in range(5)]
+    assert max(admitted) > ADMITTED
+
+
+def test_the_race_catches_a_server_that_is_checked_and_then_charged(racers, postgres_server):
+    admitted = []
+    for _ in range(5):
+        address = postgres_server.database()
+        postgres_server.execute("CREATE TABLE account (spent INTEGER)", address.rpartition("/")[2])
+        admitted.append(race(racers, address, "pure", fault="server"))
     assert max(admitted) > ADMITTED

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from discreet.errors import BudgetExceeded, LedgerConflict
-from ledger.services import BUDGET, FAULTS, Honest, Naive, Question, World
+from ledger.services import BUDGET, FAULTS, Honest, HonestOnServer, Naive, Question, World
 
 # Few enough to collide; the smallest is lost in any sum of floats.
 PRICES = [
@@ -128,8 +128,8 @@ def run(service, examples):
             max_examples=examples,
             stateful_step_count=30,
             deadline=None,
-            derandomize=service is not Honest,  # a planted fault is found the same way every time
-            phases=[Phase.generate] if service is not Honest else tuple(Phase),
+            derandomize=not issubclass(service, Honest),  # a planted fault is found the same way every time
+            phases=tuple(Phase) if issubclass(service, Honest) else [Phase.generate],
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         ),
@@ -140,9 +140,23 @@ def test_no_interleaving_overspends():
     run(Honest, 120)
 
 
+@pytest.fixture
+def on_server(postgres_server):
+    return type("OnServer", (HonestOnServer,), {"server": postgres_server})
+
+
+def test_no_interleaving_overspends_on_a_server(on_server):
+    run(on_server, 12)
+
+
 @pytest.mark.soak
 def test_no_interleaving_overspends_in_many_runs():
     run(Honest, 2000)
+
+
+@pytest.mark.soak
+def test_no_interleaving_overspends_on_a_server_in_many_runs(on_server):
+    run(on_server, 500)
 
 
 def test_the_plain_model_that_the_faults_are_planted_in_passes():

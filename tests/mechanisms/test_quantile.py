@@ -99,7 +99,7 @@ def test_a_step_that_leaves_no_point_or_too_many_is_refused():
 def test_a_tally_has_the_gaps_of_its_values():
     mechanism = dp.Quantile(epsilon=1, bounds=(0, 10), step=1)
     steps, counts = np.array([2, 5]), np.array([3, 1])
-    tallied, listed = mechanism._gaps(steps, steps, counts), gaps(mechanism, [2, 2, 2, 5])
+    tallied, listed = mechanism._gaps_of_tally(steps, counts), gaps(mechanism, [2, 2, 2, 5])
     assert all((a == b).all() for a, b in zip(tallied, listed, strict=True))
 
 

@@ -41,3 +41,19 @@ def test_the_golden_files_are_as_long_as_promised():
 def test_a_question_of_another_kind_is_refused():
     with pytest.raises(InvalidParameter):
         read_question(3, BANK)
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("too_long", "SELECT COUNT(*) FROM accounts WHERE age = 1" + " OR age = 1" * 10_000),
+        ("too_long", "SELECT COUNT(*) FROM accounts" + " " * 2_000_000),
+        ("too_deep", "SELECT COUNT(*) FROM accounts WHERE " + "(" * 500 + "active" + ")" * 500),
+        ("text", "SELECT COUNT(*) FROM accounts WHERE job = 'a\0b'"),
+    ],
+    ids=["many words", "many characters", "many parentheses", "NUL"],
+)
+def test_what_no_line_can_show_is_refused_too(reason, text):
+    with pytest.raises(UnsupportedQuery) as caught:
+        read_question(text, BANK)
+    assert caught.value.fields["reason"] == reason

@@ -17,6 +17,7 @@ from discreet.server import House, make_app
 from discreet.server.journal import Journal
 from discreet.server.limits import Limits
 
+UNHURRIED = Limits(token_per_s=1e6, address_per_s=1e6)  # for tests that send as fast as they can
 CITIES = ("Ottawa", "Toronto")
 POLICY = """
 [dataset]
@@ -44,7 +45,7 @@ def write_policy(
     people: int = 400,
     without: int | None = None,
     epsilon: float = 100,
-    deadline_s: float = 0.15,
+    deadline_s: float = 0.5,
     dataset: str = "",
     server: str = "",
 ) -> Path:

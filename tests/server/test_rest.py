@@ -27,7 +27,7 @@ def test_data_sets_are_listed_and_described_without_data(town):
     }
     described = town.send("GET", "/api/datasets/town").json
     assert described["tables"]["town"]["columns"]["debt"]["bounds"] == ["0", "1000"]
-    assert described["deadline_s"] == 0.15
+    assert described["deadline_s"] == 0.5
 
 
 def test_an_answer_comes_with_intervals_and_receipt_and_is_free_the_second_time(town):
@@ -76,6 +76,12 @@ def test_within_finds_the_least_price(town):
     assert same["price"] == plan["price"]
 
 
+def test_a_number_beyond_all_doubles_is_null(town):
+    reply = town.ask("SELECT SUM(debt) * 1e300 * 1e300 AS s FROM town", epsilon=1)
+    assert reply.json["rows"] == [{"s": None}]
+    assert set(reply.json["intervals"][0]["s"]) == {None}
+
+
 def test_one_key_stands_for_one_request(town):
     before = town.spent().epsilon
     first = town.ask("SELECT COUNT(*) AS k FROM town", epsilon=0.3, key="once")
@@ -101,6 +107,7 @@ def test_a_question_outside_the_list_is_422(town):
 
 def test_history_and_receipts_are_ones_own_and_an_owner_sees_all(town):
     charge = town.ask("SELECT COUNT(*) AS mine FROM town", epsilon=0.1, who="ann").json["receipt"]["charge"]
+    town.ask("SELECT COUNT(*) AS theirs FROM town", epsilon=0.1, who="bob")
     records = town.send("GET", "/api/datasets/town/history", who="ann").json["history"]
     assert {record["analyst"] for record in records} == {"ann"}
     theirs = town.send("GET", "/api/datasets/town/history", who="bob").json["history"]
@@ -116,7 +123,12 @@ def test_history_and_receipts_are_ones_own_and_an_owner_sees_all(town):
 
 
 def test_an_owner_sees_every_account_and_an_analyst_what_is_left(town):
-    assert set(town.send("GET", "/api/datasets/town/budget", who="ann").json) == {"budget", "remaining"}
+    mine = town.send("GET", "/api/datasets/town/budget", who="ann").json
+    assert set(mine) == {"budget", "remaining", "exact"}
+    assert mine["budget"] == {"epsilon": 100.0, "delta": 1e-06}
+    assert (
+        0 <= Fraction(mine["exact"]["remaining"]["epsilon"]) - Fraction(mine["remaining"]["epsilon"]) < 1e-12
+    )
     assert town.send("GET", "/api/datasets/town/budget", who="olga").json["accounts"][0]["account"] == "town"
 
 
@@ -163,6 +175,8 @@ def test_a_share_is_kept_for_one_analyst(tmp_path):
 
 
 def test_the_chain_is_verified_and_metrics_count_requests_alone(town):
+    town.ask("SELECT COUNT(*) AS verified FROM town", epsilon=0.1)
+    town.send("GET", "/health", who=None)
     assert town.send("GET", "/api/datasets/town/verify", who="olga").json["charges"] > 0
     text = town.send("GET", "/metrics", who="olga").body.decode()
     assert 'discreet_requests_total{method="GET",route="/health",status="200"}' in text
@@ -208,3 +222,16 @@ def test_the_journal_has_no_token_no_question_and_no_duration(town):
     }
     assert not any(token in text for token in town.tokens.values())
     assert "canary" not in text
+
+
+def test_what_nobody_foresaw_is_one_constant_and_its_words_are_in_no_log(town, monkeypatch, capfd):
+    def break_down():
+        raise RuntimeError("a secret of the data")
+
+    monkeypatch.setattr(town.house.datasets["town"], "describe", break_down)
+    reply = town.send("GET", "/api/datasets/town")
+    assert (reply.status, reply.code) == (500, "internal")
+    assert dict(reply.headers)["cache-control"] == "no-store"
+    assert b"secret" not in reply.body
+    assert "secret" not in "".join(capfd.readouterr())
+    assert "secret" not in (town.folder / "journal.jsonl").read_text()

@@ -51,7 +51,7 @@ def _finest(sets: Sequence[SetPlan]) -> int:
 
 
 def _additive(each: SetPlan) -> list[int]:
-    """The noised numbers of which a total is the sum of its parts: not so the number of people."""
+    """The noised numbers of which a total is the sum of its parts: not so numbers of people or of values."""
     measures = each.exact.plans[0].measures
     return [
         index for index, step in enumerate(each.noises) if isinstance(measures[step.position], RowCount | Sum)

@@ -4,6 +4,7 @@ released.
 
 import datetime
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -128,7 +129,7 @@ class Answer:
             "columns": list(self.columns),
             "rows": [{name: _plain(value) for name, value in row.items()} for row in self.rows],
             "intervals": [
-                {name: None if each is None else [each.lower, each.upper] for name, each in row.items()}
+                {name: None if each is None else [_plain(end) for end in each] for name, each in row.items()}
                 for row in self.intervals
             ],
             "confidence": float(self.plan.confidence),
@@ -178,6 +179,9 @@ def _with_ends(row: Row, intervals: Mapping[str, Interval | None]) -> dict[str, 
 
 
 def _plain(value: Value) -> Any:
+    """A value that JSON has: dates as text, and nothing where a number is beyond all doubles."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 

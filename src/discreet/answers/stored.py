@@ -3,11 +3,12 @@
 import datetime
 import json
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from discreet.answers.answer import Answer, Groups, Numbers
 from discreet.answers.receipt import Receipt
-from discreet.planning import Plan
+from discreet.planning import Plan, with_bounds
 from discreet.tables import Value
 
 
@@ -22,6 +23,7 @@ def store(answers: Sequence[Answer]) -> bytes:
                 }
                 for groups, numbers in answer.released
             ],
+            **_bounds_of(answer.plan),
             "receipt": answer.receipt.to_json(),
         }
         for answer in answers
@@ -32,9 +34,23 @@ def store(answers: Sequence[Answer]) -> bytes:
 def restore(plans: Sequence[Plan], stored: bytes) -> tuple[Answer, ...]:
     """The answers that `store` wrote, read by the plans of the same questions."""
     return tuple(
-        Answer(plan, tuple(map(_read_set, facts["sets"])), Receipt(facts["receipt"]))
+        Answer(_with_bounds(plan, facts), tuple(map(_read_set, facts["sets"])), Receipt(facts["receipt"]))
         for plan, facts in zip(plans, json.loads(stored)["answers"], strict=True)
     )
+
+
+def _bounds_of(plan: Plan) -> dict[str, Any]:
+    """The bounds that were found, if any had to be."""
+    if plan.search is None:
+        return {}
+    assert plan.search.found is not None
+    return {"bounds": [[str(end) for end in bounds] for bounds in plan.search.found]}
+
+
+def _with_bounds(plan: Plan, facts: Mapping[str, Any]) -> Plan:
+    if plan.search is None:
+        return plan
+    return with_bounds(plan, tuple((Fraction(low), Fraction(high)) for low, high in facts["bounds"]))
 
 
 def _read_set(facts: Mapping[str, Any]) -> tuple[Groups, Numbers]:

@@ -2,11 +2,12 @@
 
 import inspect
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-from discreet.auditing.blackbox import Attack
+from discreet.auditing.blackbox import Attack, Target
 from discreet.auditing.claim import Claim
 from discreet.auditing.exact import verify
 from discreet.auditing.report import AuditReport
@@ -33,7 +34,8 @@ def audit(
 
     target: a mechanism of discreet, or f(data, n) that returns n independent outputs on data, of any kind,
     exceptions included. claim: an ε, a notion, or a PrivacyLoss. neighbours: a pair (D, D') or several.
-    samples: outputs of each neighbour; by default 2000 to 10⁶ in turn until refuted or out of `seconds`.
+    samples: outputs of each neighbour, of the more promising of several pairs; by default 2000 to 10⁶ in
+    turn until refuted or out of `seconds`.
 
     A mechanism with a finite law is enumerated first, which decides exactly; then it is sampled all the same,
     because code can differ from its law.
@@ -52,12 +54,47 @@ def audit(
     adapted = read_target(target, neighbours)
     verified = _verify(adapted, promise)
     if verified is None or not verified.violated:
-        attack = Attack(adapted.target, promise, adapted.pairs, 1 - sure, progress)
-        stages = STAGES if samples is None else (exact_whole(samples, name="samples", least=100),)
-        ran = attack.run(stages, patience=seconds)
-        sampled = AuditReport.of_trials(attack.trials, promise, confidence=float(sure), samples=ran)
+        stages = STAGES if samples is None else stages_to(samples, pairs=len(adapted.pairs))
+        sampled = attack(
+            adapted.target,
+            promise,
+            adapted.pairs,
+            sure=sure,
+            stages=stages,
+            seconds=seconds,
+            progress=progress,
+        )
         verified = sampled if verified is None or sampled.violated else verified.also(sampled)
     return replace(verified, seconds=time.perf_counter() - started)
+
+
+def attack(
+    target: Target,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    sure: Fraction,
+    stages: Sequence[int],
+    seconds: float,
+    progress: Callable[[str], None],
+) -> AuditReport:
+    """The report of larger and larger samples, until the claim is refuted or a stage would last too long."""
+    attempt = Attack(target, claim, pairs, 1 - sure, progress)
+    ran = attempt.run(stages, patience=seconds)
+    return replace(
+        AuditReport.of_trials(attempt.trials, claim, confidence=float(sure), samples=ran),
+        seconds=attempt.seconds,
+    )
+
+
+def stages_to(samples: int, *, pairs: int) -> tuple[int, ...]:
+    """The stages before `samples` outputs: none for a single pair, smaller ones to choose among several.
+
+    >>> stages_to(500_000, pairs=1), stages_to(500_000, pairs=16)
+    ((500000,), (2000, 20000, 200000, 500000))
+    """
+    most = exact_whole(samples, name="samples", least=100)
+    return (*(stage for stage in STAGES if pairs > 1 and 2 * stage <= most), most)
 
 
 def _verify(adapted: Adapted, claim: Claim) -> AuditReport | None:

@@ -74,6 +74,20 @@ class Bins:
             found.append((borders[i], borders[i + 1]))
         return found
 
+    def turns(self, inside: NDArray[np.bool_]) -> Column | None:
+        """Where a set of bins begins and ends, in turns: a value is inside if it has passed an odd number of
+        them. None for labels, and where infinity is a bin of its own."""
+        if not self.ordered or np.isinf(self.points).any():
+            return None
+        whole = self.points.dtype.kind == "i"
+        after = self.points + 1 if whole else np.nextafter(self.points, np.inf)
+        starts = np.stack((self.points, after), axis=1)[
+            np.stack((np.full_like(self.single, True), self.single), axis=1)
+        ]
+        flips = np.flatnonzero(np.diff(np.concatenate(([False], inside[:-1])).astype(np.int8)))
+        lowest = np.iinfo(np.int64).min if whole else -np.inf
+        return np.concatenate(([lowest], starts)).astype(self.points.dtype)[flips]
+
     def coarsen(self, counts: Counts, groups: int) -> Places:
         """Neighbouring bins joined into about `groups` of equal count: the group of each; the last alone."""
         middle = np.cumsum(counts[:-1]) - counts[:-1] / 2

@@ -12,7 +12,7 @@ from discreet.auditing.bins import Counts
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
 from discreet.auditing.evidence import Trial, show, strongest
-from discreet.auditing.features import list_features
+from discreet.auditing.features import can_learn, list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
 from discreet.errors import InvalidParameter
@@ -44,6 +44,7 @@ class Attack:
     risk: Fraction
     tell: Callable[[str], None]
     trials: list[Trial] = field(default_factory=list)
+    seconds: float = 0.0  # that `run` took
 
     def run(self, stages: Sequence[int], *, patience: float) -> int:
         """Larger and larger stages until the claim is refuted; the size of the last one.
@@ -51,7 +52,7 @@ class Attack:
         Each stage has its share of the risk whether it is run or not, so stopping early is free. A stage that
         would last longer than `patience` seconds, by the pace so far, is not begun.
         """
-        pairs, pace, ran = list(self.pairs), 0.0, 0
+        pairs, pace, ran, begun = list(self.pairs), 0.0, 0, time.perf_counter()
         for stage, kept in zip(stages, PAIRS_KEPT, strict=False):
             if ran and pace * stage * len(pairs) > patience:
                 break
@@ -62,6 +63,7 @@ class Attack:
             best = strongest(self.trials, self.claim)
             if best.promise(self.claim) > 0 and best.judge(self.claim).excess > 0:
                 break
+        self.seconds = time.perf_counter() - begun
         return ran
 
     def _stage(self, pairs: Sequence[tuple[Any, Any]], size: int, risk: Fraction) -> list[tuple[Any, Any]]:
@@ -118,7 +120,7 @@ def _most_promising(
     )
     plain = list_features(*training.shape)
     events = [event for feature in plain for event in choose_events(feature, training, scores)]
-    if max(event.promise for event in events) < PLAIN_ENOUGH:
+    if can_learn(*training.shape) and max(event.promise for event in events) < PLAIN_ENOUGH:
         learned = learn_features(plain, *training.shape)
         events.extend(event for feature in learned for event in choose_events(feature, training, scores))
     for favours in (0, 1):

@@ -18,6 +18,7 @@ from discreet.auditing.outcomes import Outcomes
 Score: TypeAlias = Callable[[Counts, Counts], Counts]  # counts in both arms -> how much they would prove
 
 FINE, COARSE = 256, 12
+FEW_TURNS = 16  # ends of intervals that are compared one by one, which is faster than searching
 COMPLEXITY = 0.01  # how much stronger an event of many pieces must be to be preferred
 NAMED = 3  # values or intervals that a description spells out
 
@@ -36,7 +37,13 @@ class Event:
 
     def count(self, outcomes: Outcomes) -> int:
         """How many outcomes lie in the event."""
-        return int(np.count_nonzero(self.inside[self.bins.place(self.feature(outcomes))]))
+        values = self.feature(outcomes)
+        turns = self.bins.turns(self.inside)
+        if turns is None or len(turns) > FEW_TURNS:
+            return int(np.count_nonzero(self.inside[self.bins.place(values)]))
+        within = sum((-1) ** i * np.count_nonzero(values >= turn) for i, turn in enumerate(turns))
+        missing = np.count_nonzero(values != values) if self.inside[-1] else 0  # noqa: PLR0124  NaN alone
+        return int(within + missing)
 
     def to_json(self) -> dict[str, Any]:
         """The event in words and in numbers: exactly these values and open intervals of the feature."""

@@ -15,6 +15,8 @@ from discreet.auditing.outcomes import Codes, Column, Outcomes
 
 MOST_COLUMNS = 24  # positions of a long row that are looked at one by one
 MOST_PAIRED = 6  # positions that are compared two by two
+LEAST_TO_LEARN = 500  # outputs of each neighbour
+FEW = 64  # different outputs that are all looked at one by one
 NOTHING = -5000  # the lowest bit of 0, infinity and NaN: below every real one
 
 
@@ -42,11 +44,25 @@ def list_features(first: Outcomes, second: Outcomes) -> list[Feature]:
     labels = list(dict.fromkeys((*first.labels, *second.labels)))
     names = list(dict.fromkeys((*first.numbers, *second.numbers)))
     features = [_label_feature(name) for name in labels]
+    if has_few(first, second):
+        return [*features, *(_number_feature(name) for name in names)]
     for name in _telling(names, first, second):
         features.extend(_number_features(name))
     if len(names) > 1:
         features.extend(_row_features(names))
     return features
+
+
+def has_few(first: Outcomes, second: Outcomes) -> bool:
+    """Whether there are so few different outputs that looking at whole ones is the best there is."""
+    whole = [outcomes.labels["the whole output"].codes for outcomes in (first, second)]
+    return len(np.unique(np.concatenate(whole))) <= FEW
+
+
+def can_learn(first: Outcomes, second: Outcomes) -> bool:
+    """Whether positions could be weighed together: there are several, and enough different outputs."""
+    several = len({*first.numbers, *second.numbers}) > 1
+    return several and min(first.size, second.size) >= LEAST_TO_LEARN and not has_few(first, second)
 
 
 def _telling(names: list[str], first: Outcomes, second: Outcomes) -> list[str]:
@@ -74,8 +90,12 @@ def _label_feature(name: str) -> Feature:
     return Feature(name, compute, lambda outcomes, row: outcomes.labels[name].text(row))
 
 
+def _number_feature(name: str) -> Feature:
+    return Feature(name, lambda outcomes: outcomes.number(name).astype(np.float64))
+
+
 def _number_features(name: str) -> Iterator[Feature]:
-    yield Feature(name, lambda outcomes: outcomes.number(name).astype(np.float64))
+    yield _number_feature(name)
     yield Feature(f"the exponent of the lowest set bit of {name}", lambda o: lowest_bit(o.number(name)))
     yield Feature(f"the last 8 bits of {name}", lambda o: last_bits(o.number(name)))
     yield Feature(f"the fraction of {name}", lambda o: _fraction(o.number(name)))

@@ -64,8 +64,11 @@ class Binned:
         return cls(feature, bins, log_ratio, float((shares[0] - shares[1]) @ log_ratio))
 
     def place(self, outcomes: Outcomes) -> NDArray[np.int64]:
-        """The bin of each outcome."""
-        return self.bins.place(self.feature(outcomes).astype(np.float64))
+        """The bin of each outcome, looked up once: outcomes meet the bins of one training alone."""
+        key = f"the bin of {self.feature.words}"
+        if key not in outcomes.cache:
+            outcomes.cache[key] = self.bins.place(self.feature(outcomes).astype(np.float64))
+        return outcomes.cache[key]
 
 
 def _additive(columns: Sequence[Binned], outcomes: Outcomes) -> Column:

@@ -7,12 +7,12 @@ function and one line in ADAPTERS.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, comb, floor
 from typing import Any
 
 import numpy as np
 
-from discreet.auditing import laws
+from discreet.auditing import laws, selection_laws
 from discreet.auditing.blackbox import Target
 from discreet.auditing.claim import BITS
 from discreet.auditing.exact import Law
@@ -26,6 +26,7 @@ STREAM_LENGTH = 6
 CANDIDATES = 4
 VECTORISED = ("Laplace", "Gaussian")  # their noise does not depend on how many numbers are released
 MOST_ENUMERATED = 200  # pairs
+MOST_POINTS = 2000  # different outputs of a selection or report that are enumerated
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,12 @@ def _selection(mechanism: Any) -> Adapted:
 
 
 def _selection_law(mechanism: Any, scores: list[Fraction]) -> Callable[[Any], Law] | None:
+    kind = type(mechanism).__name__
+    if kind == "TopK" and mechanism.method == "peeling":
+        return selection_laws.peeling_law(mechanism.factor / mechanism.count, mechanism.count)
+    moves = ceil(mechanism.sensitivity / mechanism.step) if kind == "NoisyMax" else 0
+    if kind == "NoisyMax" and mechanism.noise == "laplace" and moves <= FINEST_STREAM:
+        return selection_laws.noisy_max_law(mechanism.scale / mechanism.step, mechanism.step)
     try:
         mechanism.probabilities(scores)
     except (AttributeError, InvalidParameter):
@@ -148,16 +155,19 @@ def _stream(mechanism: Any) -> Adapted:
 
 
 def _stream_law(mechanism: Any) -> Callable[[Any], Law] | None:
-    moves = ceil(mechanism.sensitivity / mechanism.step)
-    if type(mechanism).__name__ not in ("AboveThreshold", "Sparse") or moves > FINEST_STREAM:
+    moves, kind = ceil(mechanism.sensitivity / mechanism.step), type(mechanism).__name__
+    valued = kind == "NumericSparse" and mechanism.count == 1
+    if not (valued or kind in ("AboveThreshold", "Sparse")) or moves > FINEST_STREAM:
         return None
-    return laws.sparse_law(
+    answers = laws.sparse_law(
         threshold=floor(mechanism.threshold / mechanism.step + Fraction(1, 2)),
         moves=moves,
         noise=mechanism.noise,
         count=mechanism.count,
         step=mechanism.step,
     )
+    noise = _additive_law(mechanism.values) if valued else None
+    return answers if noise is None else selection_laws.valued_law(answers, noise)
 
 
 def _keys(mechanism: Any) -> Adapted:
@@ -185,10 +195,42 @@ def _quantile(mechanism: Any) -> Adapted:
         pairs = [([], [low]), ([middle] * 2, [middle] * 2 + [high]), ([low, high], [low, high, high])]
     else:
         pairs = [([low], [high]), ([middle, low], [middle, high])]
-    return Adapted(lambda data, n: [mechanism.release(data) for _ in range(n)], pairs)
+    countable = mechanism.method == "exponential" and mechanism.points <= MOST_POINTS
+    law = selection_laws.quantile_law(mechanism) if countable else None
+    return Adapted(lambda data, n: [mechanism.release(data) for _ in range(n)], pairs, law, tuple(pairs))
+
+
+def _local_choice(mechanism: Any) -> Adapted:
+    """A report of one of several values: the data are one person's value."""
+    values = list(mechanism.values)
+    pairs = [(values[0], values[1]), (values[0], values[-1])]
+    countable = comb(len(values), mechanism.size) <= MOST_POINTS
+    law = selection_laws.subset_law(values, mechanism.epsilon, mechanism.size) if countable else None
+    return Adapted(lambda data, n: mechanism.randomize([data] * n), pairs, law, tuple(pairs))
+
+
+def _local_window(mechanism: Any) -> Adapted:
+    """A report of a bounded number, by windows: the data are one person's number."""
+    pairs = _ends(mechanism)
+    law = selection_laws.window_law(mechanism)
+    return Adapted(lambda data, n: mechanism.randomize([data] * n), pairs, law, tuple(pairs))
+
+
+def _local_noise(mechanism: Any) -> Adapted:
+    """A report of a bounded number with noise: the data are one person's number."""
+    pairs, law = _ends(mechanism), _additive_law(mechanism.noise)
+    return Adapted(lambda data, n: mechanism.randomize([data] * n), pairs, law, tuple(pairs[:1]))
+
+
+def _ends(mechanism: Any) -> list[Pair]:
+    low, high = (float(end) for end in mechanism.bounds)
+    return [(low, high), (low, (low + high) / 3), ((low + high) / 3, high)]
 
 
 ADAPTERS: tuple[tuple[tuple[str, ...], Callable[[Any], Adapted]], ...] = (
+    (("randomize", "values", "size"), _local_choice),
+    (("randomize", "levels", "window"), _local_window),
+    (("randomize", "noise", "bounds"), _local_noise),
     (("choose", "scores", "sensitivity"), _selection),
     (("select", "probability", "always"), _keys),
     (("release", "quantile", "bounds"), _quantile),

@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "history": "discreet.cli.history:history",
     "ledger": "discreet.cli.ledger:app",
     "serve": "discreet.cli.serve:app",
+    "lab": "discreet.cli.lab:lab",
 }
 
 

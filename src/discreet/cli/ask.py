@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from discreet.cli.output import waiting
 from discreet.cli.price import Priced
 from discreet.cli.source import Opened, open_curator
 
@@ -49,7 +50,8 @@ def ask(
     if note and not (json or csv):
         print(note, file=sys.stderr)
     with curator:
-        answer = curator.ask(question, **priced.terms())
+        with waiting("charged first, then run: an answer may take a while"):
+            answer = curator.ask(question, **priced.terms())
         if save is not None:
             answer.save(save)
         if plot is not None:

@@ -5,20 +5,27 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from discreet.errors import InvalidParameter
+from discreet.losses import ApproxDP
 
 VIOLATED = 1  # the exit code: neither success nor an error of ours
+SAMPLES = 100_000  # of a question's releases
 
 
 def audit(
     target: str,
     *parameters: str,
     claim: float | None = None,
-    delta: float = 0.0,
+    delta: float | None = None,
+    policy: Path | None = None,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    asks: int = 200,
     neighbours: str | None = None,
     confidence: float = 1 - 1e-6,
     samples: int | None = None,
@@ -32,22 +39,34 @@ def audit(
 
     Example, a function of yours: discreet audit my_module:my_mechanism --claim 1 --neighbours "[0, 1]"
 
+    Example, a question: discreet audit "SELECT COUNT(*) AS n FROM people" --policy people.toml --epsilon 0.5
+
     Parameters
     ----------
     target
-        A mechanism of discreet by name, or a Python function f(data, n) as module:function.
+        A mechanism of discreet by name, a Python function f(data, n) as module:function, or with --policy a
+        question, which is asked of data invented in the policy's domain; real data is never opened.
     parameters
         The mechanism's parameters, as name=value.
     claim
         The epsilon that is claimed. By default the mechanism's own loss.
     delta
-        The delta that is claimed with it.
+        The delta that is claimed with it; of a question, the delta of its price.
+    policy
+        The policy file of the data set that a question is about.
+    epsilon
+        The price of a question.
+    rho
+        The price of a question, in place of epsilon.
+    asks
+        How often a question is asked of each neighbour through the whole stack.
     neighbours
         A pair of neighbouring data as JSON, [D, D'], or a list of such pairs.
     confidence
         How sure a refutation must be.
     samples
-        Outputs of each neighbour. By default more and more until refuted or out of time.
+        Outputs of each neighbour. By default more and more until refuted or out of time; of a question, the
+        releases from exact tables.
     seconds
         No stage is begun that would last longer.
     picture
@@ -57,24 +76,48 @@ def audit(
     """
     import discreet as dp
 
+    report: Any
+    with _progress(quiet=json) as progress:
+        if policy is not None:
+            report = dp.audit_question(
+                target,
+                policy=policy,
+                epsilon=epsilon,
+                delta=delta,
+                rho=rho,
+                asks=asks,
+                confidence=confidence,
+                seconds=seconds,
+                samples=samples or SAMPLES,
+                progress=progress,
+            )
+        else:
+            found, promise = _claimed(target, parameters, claim, delta)
+            report = dp.audit(
+                found,
+                claim=promise,
+                neighbours=None if neighbours is None else _read_neighbours(neighbours),
+                confidence=confidence,
+                samples=samples,
+                seconds=seconds,
+                progress=progress,
+            )
+    if picture is not None:
+        dp.pictures.trade_off(getattr(report, "sampled", report)).save(picture)
+    print(report.to_json() if json else report)
+    sys.exit(VIOLATED if report.violated else 0)
+
+
+def _claimed(
+    target: str, parameters: tuple[str, ...], claim: float | None, delta: float | None
+) -> tuple[Any, Any]:
+    """What is audited, and what is claimed of it: a mechanism claims its own loss."""
     found: Any = _function(target) if ":" in target else _mechanism(target, parameters)
     if claim is None and not hasattr(found, "loss"):
         raise InvalidParameter("claim must be given for a function. Add --claim.", parameter="claim")
-    promise: Any = found.loss if claim is None else dp.ApproxDP(claim, delta) if delta else claim
-    with _progress(quiet=json) as progress:
-        report = dp.audit(
-            found,
-            claim=promise,
-            neighbours=None if neighbours is None else _read_neighbours(neighbours),
-            confidence=confidence,
-            samples=samples,
-            seconds=seconds,
-            progress=progress,
-        )
-    if picture is not None:
-        dp.pictures.trade_off(report).save(picture)
-    print(report.to_json() if json else report)
-    sys.exit(VIOLATED if report.violated else 0)
+    if claim is None:
+        return found, found.loss
+    return found, ApproxDP(claim, delta) if delta else claim
 
 
 def _function(path: str) -> Callable[..., Any]:

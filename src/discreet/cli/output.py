@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from discreet.errors import DiscreetError
 
@@ -12,3 +14,15 @@ def report_error(error: DiscreetError, *, as_json: bool) -> None:
         print(json.dumps(error.to_json()))
     else:
         print(f"error: {error.message}", file=sys.stderr)
+
+
+@contextmanager
+def waiting(words: str) -> Iterator[None]:
+    """A moving sign on the owner's terminal while something takes long; nothing anywhere else."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield

@@ -1,11 +1,11 @@
 """The price options that ask and explain share."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from discreet.cli.source import read_number
+from discreet.cli.source import read_named, read_number
 
 
 @Parameter(name="*")
@@ -23,6 +23,10 @@ class Priced:
     "Find the least price that keeps the error within this number."
     confidence: str = "0.95"
     "The confidence of the intervals."
+    auto_bounds: Annotated[bool, Parameter(negative="")] = False
+    "Find bounds that are not declared, privately, with a quarter of the price."
+    split: tuple[str, ...] = ()
+    "A column's weight in the division of the price, as total=3; may be repeated."
 
     def terms(self) -> dict[str, Any]:
         """The arguments of `ask`, as exact numbers."""
@@ -33,4 +37,12 @@ class Priced:
             "within": self.within,
             "confidence": self.confidence,
         }
-        return {name: read_number(text, name=name) for name, text in given.items() if text is not None}
+        terms: dict[str, Any] = {
+            name: read_number(text, name=name) for name, text in given.items() if text is not None
+        }
+        if self.auto_bounds:
+            terms["bounds"] = "auto"
+        if self.split:
+            named = (read_named(each) for each in self.split)
+            terms["split"] = {name: read_number(text, name="split") for name, text in named}
+        return terms

@@ -6,6 +6,7 @@ import socket
 import sys
 import tempfile
 from contextlib import ExitStack
+from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,7 @@ def serve(
     people: str | None = None,
     journal: Path | None = None,
     trust_proxy: str | None = None,
+    at_once: int = 32,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Serve data sets, until stopped.
@@ -53,46 +55,60 @@ def serve(
         Where people and tokens are kept: a file, or a PostgreSQL address; beside the ledger unless given.
     journal
         Append a JSON line for each request to this file; to standard error unless given.
+    at_once
+        How many questions may be under way; as many as can be answered within the deadline together.
     trust_proxy
         The address of the proxy whose X-Forwarded-For is believed.
     json
         Print the address, and the demo's tokens, as JSON.
     """
+    if util.find_spec("fastapi") is None or util.find_spec("uvicorn") is None:
+        raise InvalidParameter("serve needs the server's packages. Install: pip install 'discreet[server]'.")
     if demo == bool(policies):
         raise InvalidParameter("serve must be given policies or --demo, and not both.", parameter="policies")
     with ExitStack() as stack:
         tokens: dict[str, str] = {}
         if demo:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-demo-"))
-            house, tokens = open_demo_house(Path(folder), journal)
+            house, tokens = open_demo_house(Path(folder), journal, at_once=at_once)
         else:
-            house = _open(policies, people, journal)
+            house = _open(policies, people, journal, at_once)
+        house.open_all()
         listening = stack.enter_context(_listen(host, port))
         _announce(house, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
         _run(house, listening, trust_proxy)
 
 
-def open_demo_house(folder: Path, journal: Path | None = None) -> "tuple[House, dict[str, str]]":
+def open_demo_house(
+    folder: Path, journal: Path | None = None, *, at_once: int = 32
+) -> "tuple[House, dict[str, str]]":
     """The demo's house in a folder, and tokens for its owner and its analyst."""
     import discreet
     from discreet.curator import Curator
     from discreet.server import House
     from discreet.server.journal import Journal
+    from discreet.server.limits import Limits
     from discreet.server.records import SqliteRecords
 
     policy = Path(discreet.__file__).parent / "demo" / "demo.toml"
     curator = Curator.from_policy(policy, ledger=folder / "demo.ledger")
     house = House(
-        [curator], SqliteRecords(folder / "demo.people"), journal=Journal(journal or folder / "journal.jsonl")
+        [curator],
+        SqliteRecords(folder / "demo.people"),
+        limits=Limits(at_once=at_once),
+        journal=Journal(journal or folder / "journal.jsonl"),
     )
     return house, {role: house.people.add(f"demo-{role}", role) for role in ("owner", "analyst")}
 
 
-def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None) -> "House":
+def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None, at_once: int) -> "House":
     from discreet.server import House
     from discreet.server.journal import Journal
+    from discreet.server.limits import Limits
 
-    return House.open(policies, people=people, journal=Journal(journal or sys.stderr))
+    return House.open(
+        policies, people=people, limits=Limits(at_once=at_once), journal=Journal(journal or sys.stderr)
+    )
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -34,6 +34,8 @@ class Opened:
     "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5."
     ledger: str | None = None
     "The ledger's file, or its address; beside the data unless given."
+    engine: str | None = None
+    "What runs the plan: duckdb, or an address such as postgresql://host/bank; else what the policy says."
 
 
 def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
@@ -42,7 +44,7 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
     from discreet.tables import each_row
 
     if data.suffix == ".toml":
-        return Curator.from_policy(data, ledger=opened.ledger), None
+        return Curator.from_policy(data, ledger=opened.ledger, engine=opened.engine), None
     if (opened.unit is None) == (not opened.each_row):
         raise InvalidParameter(
             "a data file must be opened with exactly one of --unit COLUMN and --each-row.", parameter="unit"
@@ -52,17 +54,19 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
         data,
         unit=each_row if opened.each_row else opened.unit,
         budget=_budget(opened.budget) if opened.budget else OPENING_BUDGET,
-        bounds={name: _pair(ends) for name, ends in map(_named, opened.bounds)},
-        keys={name: labels.split(",") for name, labels in map(_named, opened.keys)},
-        types=dict(map(_named, opened.types)),
+        bounds={name: _pair(ends) for name, ends in map(read_named, opened.bounds)},
+        keys={name: labels.split(",") for name, labels in map(read_named, opened.keys)},
+        types=dict(map(read_named, opened.types)),
         max_groups=opened.max_groups,
         max_rows=opened.max_rows,
         ledger=opened.ledger,
+        engine=opened.engine or "duckdb",
     )
     return curator, note
 
 
-def _named(option: str) -> tuple[str, str]:
+def read_named(option: str) -> tuple[str, str]:
+    """A column and what is said of it: column=value."""
     name, equals, value = option.partition("=")
     if not (name and equals and value):
         raise InvalidParameter(f"an option must read column=value, got {option[:60]!r}.")

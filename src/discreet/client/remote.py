@@ -78,6 +78,7 @@ class Remote:
     def explain(self, question: Asked | Several, **terms: Unpack[Terms]) -> Plan | tuple[Plan, ...]:
         """What asking would do, cost and err by, as the server says it."""
         plans = plan_asked(question, self._policy, **terms)
+        # Nothing is charged, so it may be sent again under any key.
         _, reply = self._wire.post(*self._path("explain"), body=self._body(question, terms), key="explain")
         told = reply["plans"] if _is_list(question) else [reply]
         if [plan.sentences() for plan in plans] != [each["sentences"] for each in told]:
@@ -103,7 +104,7 @@ class Remote:
     @property
     def remaining(self) -> Any:
         """What you may still be charged at most, as a value of the budget's own class."""
-        return read_notion(self._wire.get(*self._path("budget"))["remaining"])
+        return read_notion(self._wire.get(*self._path("budget"))["exact"]["remaining"])
 
     @property
     def history(self) -> tuple[Record, ...]:

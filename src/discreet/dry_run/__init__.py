@@ -5,7 +5,7 @@ shows beside each released value what bounding and noise did to it. It is given 
 there is no data that it could read.
 """
 
-from discreet.dry_run.invention import Belief, complete, invent
+from discreet.dry_run.invention import Belief, complete, invent, keys_led_to, link_rows
 from discreet.dry_run.rehearsal import DryRun, rehearse
 
-__all__ = ["Belief", "DryRun", "complete", "invent", "rehearse"]
+__all__ = ["Belief", "DryRun", "complete", "invent", "keys_led_to", "link_rows", "rehearse"]

@@ -68,7 +68,7 @@ def complete(policy: Policy) -> Policy:
     """The policy with units and foreign keys that it does not describe: without data there is no schema."""
     tables = []
     for table in policy.tables:
-        needed = dict.fromkeys(sorted(_keys(table, policy)))
+        needed = dict.fromkeys(sorted(keys_led_to(table, policy)))
         if isinstance(table.unit, UnitColumn):
             needed[table.unit.column] = None
         elif isinstance(table.unit, Through):
@@ -91,7 +91,7 @@ def invent(policy: Policy, belief: Belief) -> dict[str, list[Row]]:
     for table in sorted(policy.tables, key=lambda each: len(policy.path_to_unit(each))):
         owners[table.name] = _owners(table, policy, belief, people, source)
         rows = _draw_rows(table.columns, len(owners[table.name]), belief.beyond, source)
-        _link(rows, owners, table, policy, tables)
+        link_rows(rows, owners, table, policy, tables)
         tables[table.name] = rows
     for public in policy.public:
         pool = _every_value(policy, public.column(public.key))
@@ -104,7 +104,7 @@ def _owners(table: Table, policy: Policy, belief: Belief, people: int, source: S
     """Whose each row is."""
     unit = table.unit
     alone = isinstance(unit, EachRow) or (
-        isinstance(unit, UnitColumn) and unit.column in _keys(table, policy)
+        isinstance(unit, UnitColumn) and unit.column in keys_led_to(table, policy)
     )
     mean = 1 if alone else belief.rows_in(table)
     if mean == 1:
@@ -113,7 +113,7 @@ def _owners(table: Table, policy: Policy, belief: Belief, people: int, source: S
     return [person for person in range(people) for _ in range(1 + int(further[person]))]
 
 
-def _keys(table: Table, policy: Policy) -> set[str]:
+def keys_led_to(table: Table, policy: Policy) -> set[str]:
     """The columns that other tables lead to."""
     return {
         key
@@ -123,12 +123,12 @@ def _keys(table: Table, policy: Policy) -> set[str]:
     }
 
 
-def _link(
+def link_rows(
     rows: list[Row], owners: dict[str, list[int]], table: Table, policy: Policy, tables: dict[str, list[Row]]
 ) -> None:
     """Give every row its own key, and the person or the row of that person that it leads to."""
     mine = owners[table.name]
-    for key in _keys(table, policy):
+    for key in keys_led_to(table, policy):
         for number, row in enumerate(rows):
             row[key] = _identity(table.column(key), number)
     if isinstance(table.unit, UnitColumn):

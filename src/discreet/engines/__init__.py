@@ -14,5 +14,6 @@ from discreet.engines.base import Engine
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
 from discreet.engines.opening import ENGINES, open_engine
+from discreet.engines.postgres import PostgresEngine
 
-__all__ = ["ENGINES", "DuckDBEngine", "Engine", "MemoryEngine", "open_engine"]
+__all__ = ["ENGINES", "DuckDBEngine", "Engine", "MemoryEngine", "PostgresEngine", "open_engine"]

@@ -33,3 +33,10 @@ def fail() -> NoReturn:
     raise EngineFailure(
         "The engine could not run the plan. Nothing was released; the charge is kept."
     ) from None
+
+
+def cannot_open() -> NoReturn:
+    """The one failure of opening an engine: nothing was charged yet."""
+    raise EngineFailure(
+        "The engine could not be opened. Check that it runs, its address, and what its role may read."
+    ) from None

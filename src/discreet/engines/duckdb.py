@@ -5,8 +5,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -16,6 +16,8 @@ from discreet.engines.registration import Registrar
 from discreet.engines.sql import text
 from discreet.engines.sql_engine import SQLEngine
 from discreet.tables import Policy
+
+Fetched = TypeVar("Fetched")
 
 
 class DuckDBEngine(SQLEngine):
@@ -47,6 +49,12 @@ class DuckDBEngine(SQLEngine):
         self._closing()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        return self._execute(statement, lambda found: list(found.fetchall()))
+
+    def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
+        return self._execute(statement, lambda found: tuple(found.fetchnumpy().values()))
+
+    def _execute(self, statement: exp.Expression, fetch: Callable[[Any], Fetched]) -> Fetched:
         if os.getpid() != self._pid:
             self._open()  # a connection does not survive a fork
         sql = self._dialect.write(statement)
@@ -63,7 +71,7 @@ class DuckDBEngine(SQLEngine):
         try:
             if self._timeout_s is not None:
                 watcher.start()
-            rows = list(cursor.execute(sql).fetchall())
+            found = fetch(cursor.execute(sql))
         finally:
             done.set()
             if watcher.is_alive():
@@ -71,7 +79,7 @@ class DuckDBEngine(SQLEngine):
             cursor.close()
         if late.is_set():
             fail()
-        return rows
+        return found
 
     def _open(self) -> None:
         import duckdb

@@ -6,10 +6,15 @@ from typing import Any
 from discreet.engines.base import Engine
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
+from discreet.engines.postgres import PostgresEngine
 from discreet.errors import InvalidParameter
 from discreet.tables import Policy
 
-ENGINES: dict[str, Callable[..., Engine]] = {"duckdb": DuckDBEngine, "memory": MemoryEngine}
+ENGINES: dict[str, Callable[..., Engine]] = {
+    "duckdb": DuckDBEngine,
+    "memory": MemoryEngine,
+    "postgresql": PostgresEngine,
+}
 
 
 def open_engine(engine: object, policy: Policy, sources: Mapping[str, object]) -> Engine:

@@ -3,7 +3,7 @@
     base     the rows: unit, keys k0.., measures m0..
     rows     unit, group number, measures: public labels by position, found keys numbered in their order
     pairs    for each unit and group: how many rows, and the sums
-    first    the first rows of those units and groups that have more than `max_rows`
+    first    the first rows of those units and groups that have more than `max_rows` (in a tally: of all)
     placed   each unit's groups, with their place in the unit's order
     last     for each unit in too many groups: the place of its last kept group
     kept     what is added up
@@ -169,7 +169,7 @@ class Statement:
         within.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
         over = exp.Select().from_("pairs").select(*cell)
         over.where(binary(exp.GT, column(COUNT), whole(self.plan.max_rows)), copy=False)
-        chosen = self._first_rows().subquery("r", copy=False)
+        chosen = self._first_rows(among="over").subquery("r", copy=False)
         first = exp.Select().from_(chosen, copy=False).select(*cell, *self._partial_sums()).group_by(*cell)
         again = exp.Select().from_("first").select(*self._pair_columns())
         bounded = exp.Union(this=within, expression=again, distinct=False)
@@ -205,8 +205,8 @@ class Statement:
         found = [column(FOUND)] if self.plan.labels is None else []
         return [column(UNIT), column(GROUP), *counts, *found]
 
-    def _first_rows(self) -> exp.Select:
-        """The first `max_rows` rows of each unit and group that has more."""
+    def _first_rows(self, *, among: str | None = None) -> exp.Select:
+        """The first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
         codes = self._codes()
         typed: list[Typed] = [(code, None) for code in codes]
         hashed = self._hash([(column(UNIT, "rows"), None), *typed])
@@ -215,8 +215,9 @@ class Statement:
         names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
         ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
         ranked.select(named(number, PLACE), copy=False)
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        ranked.join("over", on=every(same), copy=False)
+        if among is not None:
+            same = [binary(exp.EQ, column(name, "rows"), column(name, among)) for name in (UNIT, GROUP)]
+            ranked.join(among, on=every(same), copy=False)
         select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
         select.select(*(column(name) for name in names), copy=False)
         return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
@@ -226,6 +227,9 @@ class Statement:
         measures = self.plan.measures or (None,)
         codes: list[exp.Expression] = []
         for name, measure in zip(self._numbers, measures, strict=True):
+            if measure is None:  # a tally's numbers are steps of a coarse lattice, or positions
+                codes.append(binary(exp.Add, column(name, "rows"), whole(1)))
+                continue
             if measure in PLAIN:
                 codes.append(whole(2, "HUGEINT"))
                 continue
@@ -270,29 +274,17 @@ class Statement:
     # Tallies: rows stay rows.
 
     def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
-        cell = [column(UNIT), column(GROUP)]
-        over = exp.Select().from_("rows").select(*cell).group_by(*cell)
-        over.having(binary(exp.GT, exp.Count(this=exp.Star()), whole(self.plan.max_rows)), copy=False)
-        same = [binary(exp.EQ, column(name, "rows"), column(name, "over")) for name in (UNIT, GROUP)]
-        within = exp.Select().from_("rows")
-        within.select(*(column(name, "rows") for name in self._pair_names), copy=False)
-        within.join("over", on=every(same), join_type="left", copy=False)
-        within.where(is_null(column(UNIT, "over")), copy=False)
-        first = exp.Select().from_("first").select(*self._pair_columns())
-        bounded = exp.Union(this=within, expression=first, distinct=False)
-        return [
-            ("over", over, True),
-            ("first", self._first_rows(), False),
-            ("bounded", bounded, self._limits_groups),
-            *self._keep("bounded", self._pair_columns()),
-        ]
+        """All rows are numbered: finding out first who has too many costs more than it saves."""
+        first = self._first_rows()
+        return [("bounded", first, self._limits_groups), *self._keep("bounded", self._pair_columns())]
 
     # Step 5.
 
     def _add_up(self, table: str) -> exp.Select:
         select = exp.Select().from_(table).select(column(GROUP, table)).group_by(column(GROUP, table))
         if self.plan.tally is not None:
-            select.select(column("m0", table), named(exp.Count(this=exp.Star()), COUNT), copy=False)
+            number = named(cast(column("m0", table), "BIGINT"), "m0")  # a lattice's steps, or a position
+            select.select(number, named(exp.Count(this=exp.Star()), COUNT), copy=False)
             select.group_by(column("m0", table), copy=False)
         for index, measure in enumerate(self.plan.measures):
             name = f"m{index}"

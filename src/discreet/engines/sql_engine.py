@@ -5,8 +5,8 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -17,9 +17,10 @@ from discreet.engines.sql_bounding import Statement
 from discreet.engines.sql_order import HASHES
 from discreet.engines.sql_relations import Relations
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
-from discreet.planning import ExactPlan, ExactTable
-from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type
+from discreet.planning import ExactPlan, ExactTable, Tallied
+from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type, Value
 
+Fetched = TypeVar("Fetched")
 Stored = Mapping[str, Mapping[str, str]]  # table -> column -> its type as the engine names it
 
 
@@ -42,19 +43,18 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
-        return _as_table(plan, self._fetch(Statement(plan, self._relations).build()))
-
-    def _fetch(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        try:
-            return self._rows(statement)
-        except DiscreetError:
-            raise
-        except Exception:  # noqa: BLE001  # the engine's own words may quote the data
-            fail()
+        statement = Statement(plan, self._relations).build()
+        if plan.tally is not None and plan.labels is not None:
+            return _as_tallies(plan.labels, _quietly(self._columns, statement))
+        return _as_table(plan, _quietly(self._rows, statement))
 
     @abstractmethod
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
         """The rows of one generated statement; whole numbers as int or as text."""
+
+    def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
+        """The columns of one generated statement, all of them BIGINT: arrays, where the engine has them."""
+        return tuple(zip(*self._rows(statement), strict=True))
 
     @property
     def _every(self) -> list[Table | PublicTable]:
@@ -127,7 +127,7 @@ class SQLEngine(ABC):
         twice = exp.Select().select(exp.Literal.number(1)).from_(self._relations.tables[table.name].copy())
         twice = twice.where(*(is_known(each.copy()) for each in columns)).group_by(*columns)
         twice = twice.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
-        if self._fetch(twice.limit(1)):
+        if _quietly(self._rows, twice.limit(1)):
             raise PolicyViolation(
                 f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
             )
@@ -137,6 +137,21 @@ def _check_unit(table: Table) -> None:
     unit = getattr(table.unit, "column", None)
     if unit is not None and table.column(unit) is None:
         raise PolicyViolation(f"The unit {unit!r} of table {table.name!r} must be one of its columns.")
+
+
+def _quietly(fetch: Callable[[exp.Expression], Fetched], statement: exp.Expression) -> Fetched:
+    """What the engine found; its own words, which may quote the data, stay inside."""
+    try:
+        return fetch(statement)
+    except DiscreetError:
+        raise
+    except Exception:  # noqa: BLE001  # whatever it was
+        fail()
+
+
+def _as_tallies(groups: tuple[tuple[Value, ...], ...], columns: tuple[Any, ...]) -> ExactTable:
+    """The three columns of a tally (group, number, rows) as an exact table."""
+    return ExactTable(groups, ((),) * len(groups), Tallied.by_group(len(groups), *columns or ((), (), ())))
 
 
 def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
@@ -151,10 +166,7 @@ def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
         groups = tuple(found[number] for number in order)
         rows = [(order[row[0]], *row[1:]) for row in rows]
     if plan.tally is not None:
-        tallies: list[dict[int, int]] = [{} for _ in groups]
-        for row in rows:
-            tallies[row[0]][int(row[1 + keys])] = int(row[2 + keys])
-        return ExactTable(groups, tuple(() for _ in groups), tuple(tallies))
+        return _as_tallies(groups, tuple(zip(*((row[0], *row[1 + keys :]) for row in rows), strict=True)))
     totals = [(0,) * count] * len(groups)
     for row in rows:
         totals[row[0]] = tuple(int(each) for each in row[1 + keys :])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.store import unavailable
+from discreet.ledger.tables import Tables
 from discreet.ledger.turns import Turns
 
 # What each connection must report; a build of SQLite that says otherwise is refused.
@@ -58,8 +59,8 @@ def locks_of(path: Path) -> Path:
     return path.with_name(path.name + "-locks")
 
 
-class Line:
-    """A connection and its place in the queue."""
+class FileLine:
+    """A connection to the file, and its place in the queue."""
 
     def __init__(self, path: Path, *, patience: float) -> None:
         self.turns = Turns(locks_of(path), patience=patience)
@@ -70,11 +71,33 @@ class Line:
             self.turns.close()
             raise
 
+    @contextmanager
+    def writing(self) -> Iterator[Tables]:
+        """Alone, and on disk once this ends."""
+        with self.turns.alone():
+            self.connection.execute("BEGIN IMMEDIATE")
+            yield Tables(self.connection.execute)
+            if self.connection.in_transaction:
+                self.connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[Tables]:
+        """One picture of the ledger."""
+        with self.turns.together():
+            self.connection.execute("BEGIN")
+            yield Tables(self.connection.execute)
+            self.connection.execute("COMMIT")
+
     def close(self) -> None:
         self.connection.close()
         self.turns.close()
 
-    def __enter__(self) -> "Line":
+    def leave_to_parent(self) -> sqlite3.Connection:
+        """In a forked child: give up the locks' files, and what must never be closed."""
+        self.turns.close()
+        return self.connection
+
+    def __enter__(self) -> "FileLine":
         return self
 
     def __exit__(self, *_: object) -> None:

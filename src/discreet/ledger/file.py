@@ -1,4 +1,4 @@
-"""A ledger file in its owner's hands: no data set is opened, nothing is charged."""
+"""A ledger in its owner's hands: no data set is opened, nothing is charged."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,9 +11,9 @@ from discreet.ledger.balance import Balance, balance_of, read_balance
 from discreet.ledger.for_policy import kept_elsewhere
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
+from discreet.ledger.opening import open_store
 from discreet.ledger.owning import declared, raise_budget
 from discreet.ledger.shares import reserve
-from discreet.ledger.sqlite import SqliteStore
 from discreet.ledger.store import Transaction
 from discreet.ledger.verification import Verification, verify
 from discreet.tables import LedgerPlace, ledger_of_policy
@@ -35,17 +35,15 @@ class LedgerFile:
 
     def __init__(
         self,
-        path: str | Path,
+        place: str | Path,
         *,
         anchors: Sequence[Anchor] = (),
         key: bytes | None = None,
         patience: float = 30.0,
     ) -> None:
-        if not Path(path).is_file():
-            raise InvalidParameter(f"the ledger must exist, got {path}.", parameter="ledger")
         self.is_anchored = bool(anchors)
         guard = ChainGuard(anchors=anchors, key=key)
-        self._store = SqliteStore(Path(path), guard=guard, patience=patience, create=False)
+        self._store = open_store(place, guard=guard, patience=patience, create=False)
 
     @classmethod
     def found(

@@ -14,8 +14,8 @@ from discreet.ledger.charging import abandon, question_digest, rule_of, settle, 
 from discreet.ledger.declaration import Declaration, Sharing
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
+from discreet.ledger.opening import open_store
 from discreet.ledger.request import Charge, Request
-from discreet.ledger.sqlite import SqliteStore
 from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction
 from discreet.ledger.verification import Verification, verify
 
@@ -39,7 +39,7 @@ class Ledger:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        place: str | Path,
         *,
         dataset: str,
         budget: Budget,
@@ -57,7 +57,10 @@ class Ledger:
         key: bytes | None = None,
         patience: float = PATIENCE_S,
     ) -> Self:
-        """Open the ledger at `path` for one data set: a new file is made, a known data set must agree."""
+        """Open the ledger at a path or address for one data set; a known data set must agree.
+
+        A file that is not there is made, and so are the tables in a PostgreSQL database.
+        """
         declaration = Declaration.of(
             dataset,
             budget,
@@ -72,7 +75,7 @@ class Ledger:
             answers=answers,
         )
         guard = ChainGuard(anchors=anchors, key=key)
-        store = SqliteStore(Path(path), guard=guard, patience=patience, create=True)
+        store = open_store(place, guard=guard, patience=patience, create=True)
         try:
             return cls(store, declaration, other_people=other_people)
         except BaseException:

@@ -1,11 +1,10 @@
-"""One SQLite transaction, as the protocol of a unit of work: every write is conditional."""
+"""One transaction of a database, as the protocol of a unit of work: every write is conditional."""
 
-import sqlite3
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
 
 from discreet.accounting import NEVER, WIDTH, Limit, Total
-from discreet.errors import LedgerConflict
+from discreet.errors import DiscreetError, LedgerConflict
 from discreet.ledger.entry import Entry, Head
 from discreet.ledger.store import AccountRow, ChargeRow, KeyRow, State
 
@@ -15,20 +14,70 @@ _ACCOUNTS = (
 _CHARGES = "SELECT id, dataset, analyst, question, owner, state, answer FROM charges"
 
 
-class Tables:
-    """Reads and conditional writes on one open transaction."""
+class Rows(Protocol):
+    """What a statement gives."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._run = connection.execute
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+Run: TypeAlias = Callable[..., Rows]
+
+
+class Tables:
+    """Reads and conditional writes on one open transaction that nobody else writes beside.
+
+    `run` takes a statement with ? for its values; `scan` is for long results. The head is read
+    once and written once, conditionally, at the end.
+    """
+
+    def __init__(self, run: Run, scan: Callable[[str], Iterable[Any]] | None = None) -> None:
+        self._run, self._scan = run, scan or run
+        self._kept: tuple[Head, str] | None = None  # the head and seal that the transaction found
+        self._head: Head | None = None
 
     def head(self) -> Head:
-        return Head(*self._one("SELECT sequence, digest FROM head"))
+        if self._head is None:
+            self._head = self._found()[0]
+        return self._head
 
     def seal(self) -> str:
-        return str(self._one("SELECT seal FROM head")[0])
+        return self._found()[1]
 
-    def set_seal(self, seal: str) -> None:
-        self._change("UPDATE head SET seal = ?", seal)
+    def _found(self) -> tuple[Head, str]:
+        if self._kept is None:
+            row = self._run("SELECT sequence, digest, seal FROM head").fetchone()
+            if row is None:
+                raise LedgerConflict(
+                    "the ledger must have a head, and it has none. It was changed by another hand."
+                )
+            self._kept = Head(row[0], row[1]), row[2]
+        return self._kept
+
+    def write_head(self, seal: str) -> None:
+        """Where the chain now ends: once, after all entries, and only if it ended where it was found."""
+        (before, _), after = self._found(), self.head()
+        self._change(
+            "UPDATE head SET sequence = ?, digest = ?, seal = ? WHERE sequence = ? AND digest = ?",
+            *(after.sequence, after.digest, seal, before.sequence, before.digest),
+        )
+
+    def attempt(self, work: Callable[["Tables"], Any], *, alone: bool) -> tuple[Any, DiscreetError | None]:
+        """A unit of work of its own: what it gives, or its error, and then nothing of it is left."""
+        before = self.head()
+        if not alone:
+            self._run("SAVEPOINT work")
+        try:
+            result = work(self)
+        except DiscreetError as error:
+            self._run("ROLLBACK" if alone else "ROLLBACK TO work")
+            self._head = before
+            return None, error
+        if not alone:
+            self._run("RELEASE work")
+        return result, None
 
     def entry(self, sequence: int) -> Entry | None:
         row = self._run(
@@ -37,10 +86,12 @@ class Tables:
         return None if row is None else Entry(*row)
 
     def entries(self) -> Iterator[Entry]:
-        for row in self._run("SELECT sequence, previous, body, digest FROM entries ORDER BY sequence"):
+        for row in self._scan("SELECT sequence, previous, body, digest FROM entries ORDER BY sequence"):
             yield Entry(*row)
 
     def append(self, entry: Entry) -> None:
+        if not entry.follows(self.head()):
+            raise _changed()
         self._change(
             "INSERT INTO entries VALUES (?, ?, ?, ?)",
             entry.sequence,
@@ -48,13 +99,7 @@ class Tables:
             entry.body,
             entry.digest,
         )
-        self._change(
-            "UPDATE head SET sequence = ?, digest = ? WHERE sequence = ? AND digest = ?",
-            entry.sequence,
-            entry.digest,
-            entry.sequence - 1,
-            entry.previous,
-        )
+        self._head = entry.head
 
     def datasets(self) -> dict[str, str]:
         return dict(self._run("SELECT name, declaration FROM datasets ORDER BY name"))
@@ -89,22 +134,23 @@ class Tables:
         )
 
     def move_account(self, before: AccountRow, after: AccountRow) -> None:
-        """Check and charge in one statement: the old total is the one seen, the new one keeps the limit."""
-        main, square, delta = _texts(after.total)
-        main_limit, square_limit, delta_limit = _texts(after.limit)
+        """Check and charge in one statement: the old total is the one seen, the new one keeps the limit.
+
+        A new limit is the table's own to check: no row may hold a total above its limit.
+        """
+        total = main, square, delta = _texts(after.total)
         self._change(
             "UPDATE accounts SET terms = ?, main_limit = ?, square_limit = ?, delta_limit = ?,"
             " main = ?, square = ?, delta = ?, sequence = ?"
             " WHERE name = ? AND terms = ? AND sequence = ? AND main = ? AND square = ? AND delta = ?"
-            " AND ? <= ? AND (? <= ? OR ? <= ?)",
-            *(after.terms, main_limit, square_limit, delta_limit),
-            *(main, square, delta, after.sequence),
+            " AND ? <= delta_limit AND (? <= main_limit OR ? <= square_limit)",
+            *(after.terms, *_texts(after.limit), *total, after.sequence),
             *(before.name, before.terms, before.sequence, *_texts(before.total)),
-            *(delta, delta_limit, main, main_limit, square, square_limit),
+            *(delta, main, square),
         )
 
     def charges(self) -> Iterator[ChargeRow]:
-        for row in self._run(_CHARGES + " ORDER BY id"):
+        for row in self._scan(_CHARGES + " ORDER BY id"):
             yield ChargeRow(*row)
 
     def charge(self, charge: int) -> ChargeRow | None:
@@ -152,17 +198,13 @@ class Tables:
         row = self._run(_CHARGES + condition, values).fetchone()
         return None if row is None else ChargeRow(*row)
 
-    def _one(self, statement: str) -> tuple[Any, ...]:
-        row: tuple[Any, ...] | None = self._run(statement).fetchone()
-        if row is None:
-            raise LedgerConflict(
-                "the ledger must have a head, and it has none. It was changed by another hand."
-            )
-        return row
-
     def _change(self, statement: str, *values: object) -> None:
         if self._run(statement, values).rowcount != 1:
-            raise LedgerConflict("the ledger changed during a charge. Nothing was charged; ask again.")
+            raise _changed()
+
+
+def _changed() -> LedgerConflict:
+    return LedgerConflict("the ledger changed during a charge. Nothing was charged; ask again.")
 
 
 def _texts(numbers: Total | Limit) -> tuple[str, str, str]:

@@ -1,7 +1,6 @@
 """A private quantile: the exponential mechanism over every point of a public lattice."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -134,11 +133,9 @@ class Quantile:
         steps = self._choose(source, *self._gaps(*self._in_steps(values)))
         return int(steps * self.step) if self.step >= 1 else float(steps * self.step)
 
-    def _release_tally(self, tally: Mapping[int, int], source: Source) -> int:
-        """A point, in steps, from how many values lie on each step: the same law as `release`."""
-        steps = np.array(sorted(tally), dtype=np.int64)
-        counts = np.array([tally[step] for step in steps.tolist()], dtype=np.int64)
-        return self._choose(source, *self._gaps(steps, steps, counts))
+    def _release_tally(self, steps: NDArray[np.int64], counts: NDArray[np.int64], source: Source) -> int:
+        """A point, in steps, from how many values lie on each step (ascending): the law of `release`."""
+        return self._choose(source, *self._gaps_of_tally(steps, counts))
 
     def _choose(
         self, source: Source, starts: NDArray[np.int64], sizes: NDArray[np.int64], scores: NDArray[Any]
@@ -149,24 +146,40 @@ class Quantile:
         return int(starts[gap]) + uniform_below(source, int(sizes[gap]))
 
     def _gaps(
-        self, floors: NDArray[np.int64], ceilings: NDArray[np.int64], counts: NDArray[np.int64] | None = None
+        self, floors: NDArray[np.int64], ceilings: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
         """Runs of points with one score: first point, number of points, score times the denominator of q.
 
-        Values are given by their ⌊x/step⌋ and ⌈x/step⌉, each sorted; with `counts`, each stands so many
-        times.
+        Values are given by their ⌊x/step⌋ and ⌈x/step⌉, each sorted.
         """
         first, last = self._ends
         cuts = np.concatenate([[first], floors + 1, ceilings, ceilings + 1])
         starts = np.unique(cuts[(cuts >= first) & (cuts <= last)])
         sizes = np.diff(np.append(starts, last + 1))
-        below_or_at = np.arange(floors.size + 1) if counts is None else np.append(0, np.cumsum(counts))
-        total = int(below_or_at[-1])
-        less = below_or_at[np.searchsorted(floors, starts, side="left")]  # x < c exactly when ⌊x⌋ < c
-        more = total - below_or_at[np.searchsorted(ceilings, starts, side="right")]
+        less = np.searchsorted(floors, starts, side="left")  # x < c exactly when ⌊x⌋ < c
+        more = floors.size - np.searchsorted(ceilings, starts, side="right")
+        return starts, sizes, self._scores(less, more, floors.size)
+
+    def _gaps_of_tally(
+        self, steps: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """The same runs, from distinct steps in order: each step is a run, and so is what lies between."""
+        first, last = self._ends
+        inside = slice(*np.searchsorted(steps, [first, last + 1]))
+        seen = np.append(0, np.cumsum(counts))
+        total, seen = int(seen[-1]), seen[inside.start : inside.stop + 1]
+        cuts = np.empty(2 * seen.size - 1, dtype=np.int64)
+        cuts[0], cuts[1::2], cuts[2::2] = first, steps[inside], steps[inside] + 1
+        sizes = np.diff(cuts, append=last + 1)
+        less, more = np.repeat(seen, 2)[:-1], total - np.repeat(seen, 2)[1:]
+        some = sizes > 0
+        return cuts[some], sizes[some], self._scores(less[some], more[some], total)
+
+    def _scores(self, less: NDArray[np.int64], more: NDArray[np.int64], total: int) -> NDArray[Any]:
         below, above = self._weights
         kind = np.int64 if max(below, above) * (total + 1) < 1 << 62 else object
-        return starts, sizes, -np.abs(above * less.astype(kind) - below * more.astype(kind))
+        scores: NDArray[Any] = -np.abs(above * less.astype(kind) - below * more.astype(kind))
+        return scores
 
     def _in_steps(self, values: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """⌊x/step⌋ and ⌈x/step⌉ of every value, exactly and sorted; beyond the ends it does not matter

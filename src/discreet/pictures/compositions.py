@@ -1,6 +1,7 @@
 """What many releases cost together, by every rule: epsilon against their number."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -29,23 +30,33 @@ def composition(losses: Losses, *, delta: Real = 1e-6, times: int = 100) -> Pict
     plan = _plan(losses, times)
     failure = exact_delta(delta)
     sizes = np.unique(np.round(np.geomspace(1, len(plan), POINTS)).astype(int)).tolist()
-    rules: dict[str, Callable[[Sequence[PrivacyLoss]], float]] = {
-        "basic: sums of ε and δ": lambda used: sum(loss.epsilon(delta=failure / len(used)) for loss in used),
+    rules: dict[str, Callable[[Counter[PrivacyLoss]], float]] = {
+        "basic: sums of ε and δ": lambda used: _basic(used, failure),
         "advanced composition": lambda used: _advanced(used, failure),
-        "exact: composed laws": lambda used: reduce(add, used).epsilon(delta=failure),
+        "exact: composed laws": lambda used: reduce(add, _repeated(used)).epsilon(delta=failure),
     }
+    firsts = [Counter(plan[:size]) for size in sizes]
     return Picture(
         title="What many releases cost together",
         subtitle=f"ε at δ = {scientific(float(failure))}, after the first k releases",
         traces=[
-            line(sizes, [rule(plan[:size]) for size in sizes], name=name, index=index)
+            line(sizes, [rule(used) for used in firsts], name=name, index=index)
             for index, (name, rule) in enumerate(rules.items())
         ],
         axes={"xaxis": axis("number of releases k"), "yaxis": axis("ε", rangemode="tozero")},
     )
 
 
-def _advanced(used: Sequence[PrivacyLoss], failure: Fraction) -> float:
+def _repeated(used: Counter[PrivacyLoss]) -> list[PrivacyLoss]:
+    return [count * loss for loss, count in used.items()]
+
+
+def _basic(used: Counter[PrivacyLoss], failure: Fraction) -> float:
+    each = failure / used.total()
+    return sum(count * loss.epsilon(delta=each) for loss, count in used.items())
+
+
+def _advanced(used: Counter[PrivacyLoss], failure: Fraction) -> float:
     """The theorem for the largest ε among them: all of δ is slack for pure releases, else half of it."""
     pure = max(loss.epsilon(delta=0) for loss in used)
     if failure == 0:
@@ -53,12 +64,12 @@ def _advanced(used: Sequence[PrivacyLoss], failure: Fraction) -> float:
     if math.isfinite(pure):
         each, slack = Fraction(0), failure
     else:
-        each, slack = failure / (2 * len(used)), failure / 2
+        each, slack = failure / (2 * used.total()), failure / 2
     largest = max(loss.epsilon(delta=each) for loss in used)
     if not 0 < largest <= LARGEST:
         return math.nan
     try:
-        together = compose_advanced(epsilon=largest, delta=each, times=len(used), slack=slack)
+        together = compose_advanced(epsilon=largest, delta=each, times=used.total(), slack=slack)
     except InvalidParameter:  # beyond every sensible price
         return math.nan
     return round_up(together.epsilon)

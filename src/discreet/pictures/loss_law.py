@@ -72,7 +72,10 @@ def loss_tail(loss: PrivacyLoss, places: Sequence[float]) -> list[float]:
 
 
 def _tail(pair: Pair, x: float) -> float:
-    """Pr[x < L < ∞]: −δ′ is taken over a step too short to see."""
+    """Pr[x < L < ∞]; where it is not closed, −δ′ is taken over a step too short to see."""
+    closed = pair.tail(arb(x))
+    if closed is not None:
+        return float((closed - pair.failure()).mid())
     here, there = pair.delta(arb(x)), pair.delta(arb(x) + arb(NEAR))
     return float((here + (here - there) / arb(NEAR) - pair.failure()).mid())
 

@@ -35,7 +35,7 @@ def budget_over_time(entries: Iterable[Entry], *, limit: Real | None = None, uni
     left = "" if limit is None else f" of {top:g}: {max(0.0, top - totals[-1]):.3g} left"
     return Picture(
         title="Budget spent",
-        subtitle=f"{len(charges)} charges, {totals[-1]:.3g}{left}",
+        subtitle=f"{len(charges)} charge{'s' * (len(charges) > 1)}, {totals[-1]:.3g}{left}",
         traces=_traces(moments, totals, unit),
         axes={
             "xaxis": axis("time of the charge" if isinstance(moments[0], str) else "charge"),

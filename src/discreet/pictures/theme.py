@@ -110,10 +110,18 @@ def scientific(value: float) -> str:
     >>> scientific(1e-6), scientific(0.25), scientific(2.5e-9)
     ('10⁻⁶', '0.25', '2.5·10⁻⁹')
     """
-    plain = f"{value:.3g}"
-    if "e" not in plain:
-        return plain
-    digits, exponent = plain.split("e")
+    return with_power(f"{value:.3g}")
+
+
+def with_power(text: str) -> str:
+    """A number's text with its exponent, if it has one, set as a power of ten.
+
+    >>> with_power("9.375e-07")
+    '9.375·10⁻⁷'
+    """
+    digits, mark, exponent = text.partition("e")
+    if not mark:
+        return text
     power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return power if digits == "1" else f"{digits}·{power}"
 

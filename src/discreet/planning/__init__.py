@@ -32,13 +32,16 @@ from discreet.planning.exact import (
 from discreet.planning.noise import Reach, Share, least_noise
 from discreet.planning.plan import Plan, price_of
 from discreet.planning.plan_exact import ExactPlans, Part, plan_exact
-from discreet.planning.planner import make_plan
+from discreet.planning.planner import make_plan, with_bounds
 from discreet.planning.price import Price, Within, as_notion, budget_of, named_price
 from discreet.planning.readings import Reading
+from discreet.planning.search import Bounds, Search, SearchStep
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+from discreet.planning.tallied import Tallied
 
 __all__ = [
     "Asked",
+    "Bounds",
     "ChoiceStep",
     "ExactMeasure",
     "ExactPlan",
@@ -52,10 +55,13 @@ __all__ = [
     "Reach",
     "Reading",
     "RowCount",
+    "Search",
+    "SearchStep",
     "SetPlan",
     "Several",
     "Share",
     "Sum",
+    "Tallied",
     "Tally",
     "Terms",
     "UnitCount",
@@ -69,4 +75,5 @@ __all__ = [
     "plan_exact",
     "price_of",
     "read_asked",
+    "with_bounds",
 ]

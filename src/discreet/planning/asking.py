@@ -1,11 +1,12 @@
 """From what a user asks to plans: text, builder or tree, one question or several, at one price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from discreet.errors import InvalidParameter, UnsupportedQuery
 from discreet.numerics import Real, exact_fraction
+from discreet.planning.how import How
 from discreet.planning.plan import Plan
 from discreet.planning.planner import make_plan
 from discreet.planning.price import Price, Within
@@ -24,24 +25,39 @@ class Terms(TypedDict, total=False):
     rho: Real | None
     within: Within | None
     confidence: Real
+    bounds: Literal["auto"] | None
+    split: Mapping[str, Real] | None
 
 
 def plan_asked(
-    question: Asked | Several, policy: Policy, *, confidence: Real = 0.95, **terms: Any
+    question: Asked | Several,
+    policy: Policy,
+    *,
+    confidence: Real = 0.95,
+    bounds: Literal["auto"] | None = None,
+    split: Mapping[str, Real] | None = None,
+    **terms: Any,
 ) -> tuple[Plan, ...]:
-    """The plans of a question, or of several that share one price."""
+    """The plans of a question, or of several that share one price.
+
+    With `bounds="auto"`, bounds that the policy lacks are found privately with a part of the price. `split`
+    gives columns their weights in the division of the price; a column that is not named has 1.
+    """
     price, level = Price.read(**terms), exact_fraction(confidence, name="confidence")
+    how = How.read(bounds=bounds, split=split)
+    if how.bounds is not None and price.within is not None:
+        raise InvalidParameter("within needs declared bounds. Name a price instead.", parameter="within")
     asked: Sequence[Asked] = question if isinstance(question, list | tuple) else [question]
     if not asked:
         raise InvalidParameter("a list of questions must hold at least one, got none.")
     part = Fraction(1, len(asked))
-    return tuple(_plan(each, policy, price, level, part) for each in asked)
+    return tuple(_plan(each, policy, price, confidence=level, part=part, how=how) for each in asked)
 
 
-def _plan(asked: Asked, policy: Policy, price: Price, confidence: Fraction, part: Fraction) -> Plan:
+def _plan(asked: Asked, policy: Policy, price: Price, **how: Any) -> Plan:
     text, question = read_asked(asked, policy)
     try:
-        return make_plan(text, question, policy, price, confidence=confidence, part=part)
+        return make_plan(text, question, policy, price, **how)
     except UnsupportedQuery as error:  # bounds that are missing: the place is known only to the question
         raise (underline(error, asked) if isinstance(asked, str) else error) from None
 

@@ -172,8 +172,9 @@ class ExactPlan:
 class ExactTable:
     """What an engine found: one row per group, exact. It shows nothing of itself.
 
-    `totals[i][j]` is measure j of group i; `tallies[i]` maps a value to its number of rows. Public groups
-    come in the plan's order, found ones in the order of their keys, missing keys last.
+    `totals[i][j]` is measure j of group i; `tallies[i]` maps a value to its number of rows (`Tallied`
+    where there may be many). Public groups come in the plan's order, found ones in the order of their keys,
+    missing keys last.
     """
 
     groups: tuple[tuple[Value, ...], ...]

@@ -1,16 +1,21 @@
 """The plan: everything that will happen to a question, in words that a lawyer understands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP
+from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.mechanisms import Gaussian
 from discreet.numerics import short_up
+from discreet.planning.how import How
 from discreet.planning.noise import Share
+from discreet.planning.search import Search
 from discreet.planning.steps import SetPlan
+from discreet.planning.words import drawn, keys_of
 from discreet.queries import Question, Slot
 from discreet.tables import Policy
+
+_LATER = "Noise: calibrated to the bounds that are found, with the rest of the price."
 
 
 @dataclass(frozen=True)
@@ -27,10 +32,22 @@ class Plan:
     share: Share  # the price
     sets: tuple[SetPlan, ...]
     confidence: Fraction
+    how: How = field(default_factory=How)
+    search: Search | None = None
+
+    @property
+    def asked(self) -> str:
+        """The question as the ledger knows it: its text, and how it is to be planned."""
+        return self.text + self.how.words
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of all that is drawn."""
+        """The loss of all that is drawn; of what follows bounds that are yet to be found, the promise."""
+        if self.search is not None:
+            promised = _promise(
+                [self.search.rest], needs_delta=[self.needs_delta], relation=self.policy.relation
+            )
+            return sum((step.loss for step in self.search.steps), promised.loss)
         first, *rest = (each.loss for each in self.sets)
         return sum(rest, first)
 
@@ -61,17 +78,24 @@ class Plan:
     @property
     def counts(self) -> tuple[str, ...]:
         """The columns that are a COUNT and nothing else."""
-        kinds = ("count_rows", "count", "count_units")
+        kinds = ("count_rows", "count", "count_units", "count_distinct")
         measures = self.question.measures
         return tuple(name for name, slot in self._aggregates() if measures[slot].aggregate.function in kinds)
 
     def _error_of(self, measure: int) -> float | None:
+        if self._unbounded(measure):
+            return None
         found = [
             each.readings[measure].expected_error(self.confidence, self.policy.population)
             for each in self.sets
         ]
         known = [error for error in found if error is not None]
         return max(known) if len(known) == len(found) else None
+
+    def _unbounded(self, measure: int) -> bool:
+        """Whether an aggregate's bounds are still to be found."""
+        search = self.search
+        return search is not None and search.found is None and measure in search.searched
 
     def _aggregates(self) -> list[tuple[str, int]]:
         """The columns that are an aggregate and nothing else, with its place among the measures."""
@@ -88,8 +112,12 @@ class Plan:
     def sentences(self) -> list[str]:
         """The plan, a sentence a line."""
         lines = [f"Question: {self.text}", *self._bounding()]
+        if self.search is not None:
+            lines.extend(self.search.sentences())
         for each in self.sets:
-            lines.extend(_drawn(each))
+            lines.extend(
+                drawn(each) if self.search is None or self.search.found else [*keys_of(each), _LATER]
+            )
         lines.extend(self._expected())
         lines.append(f"Price: {self._price()}.")
         return lines
@@ -119,7 +147,10 @@ class Plan:
             if error is not None:
                 supposing = self._supposing(measure)
                 lines.append(f"Expected error of {name}: at most {error:.6g}, {confidence}{supposing}.")
-            chosen = [each.choice_error(measure, self.confidence) for each in self.sets]
+            chosen = [
+                None if self._unbounded(measure) else each.choice_error(measure, self.confidence)
+                for each in self.sets
+            ]
             if chosen[0] is not None:
                 lines.append(f"Expected error of {name}: {self._missed(measure, max(chosen))}, {confidence}.")  # type: ignore[type-var, arg-type]
         return lines
@@ -164,23 +195,18 @@ class Plan:
 
 def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
     """The price of plans that are charged together: what they promise adds up."""
-    relation, shares = plans[0].policy.relation, [plan.share for plan in plans]
-    delta = sum((plan.share.delta for plan in plans if plan.needs_delta), Fraction(0))
+    return _promise(
+        [plan.share for plan in plans],
+        needs_delta=[plan.needs_delta for plan in plans],
+        relation=plans[0].policy.relation,
+    )
+
+
+def _promise(
+    shares: Sequence[Share], *, needs_delta: Sequence[bool], relation: Relation
+) -> PureDP | ApproxDP | ZCDP:
+    delta = sum((share.delta for share, needs in zip(shares, needs_delta, strict=True) if needs), Fraction(0))
     if shares[0].rho is not None:
         return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)
     epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
     return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)
-
-
-def _drawn(each: SetPlan) -> list[str]:
-    lines = []
-    labels = each.exact.plans[0].labels
-    if each.selection is not None:
-        lines.append(f"Keys: found in the data. {each.selection.describe()}")
-    elif each.keys:
-        lines.append(
-            f"Keys: {len(labels or ())} public labels, all shown; rows with any other label are dropped."
-        )
-    lines.extend(f"Noise: {step.noise.describe()}." for step in each.noises)
-    lines.extend(f"Choice: {step.chooser.describe()}" for step in each.choices)
-    return lines

@@ -34,8 +34,8 @@ class ExactPlans:
     """The plans of one grouping set. `parts[i]` serves measure i of the question:
 
     COUNT: one count. SUM: the sum. AVG: sum, count. VARIANCE and STDDEV: squares, sum, count, all around the
-    centre of the range. MODE, QUANTILE, MIN, MAX: a plan with a tally. Where keys are found in the data,
-    `units` names the count of units that selects them.
+    centre of the range. MODE, QUANTILE, MIN, MAX, COUNT(DISTINCT x): a plan with a tally. Where keys are
+    found in the data, `units` names the count of units that selects them.
     """
 
     plans: tuple[ExactPlan, ...]
@@ -126,10 +126,10 @@ def _totals_of(measure: Measure) -> tuple[ExactMeasure, ...]:
 
 def _tally_of(measure: Measure) -> Tally | None:
     aggregate = measure.aggregate
-    if aggregate.function not in ("mode", "quantile", "minimum", "maximum"):
+    if aggregate.function not in ("mode", "count_distinct", "quantile", "minimum", "maximum"):
         return None
     assert aggregate.argument is not None
-    if aggregate.function == "mode":
+    if aggregate.function in ("mode", "count_distinct"):
         return Tally(aggregate.argument, labels=measure.domain, condition=aggregate.condition)
     lattice = Lattice.coarse(_bounds(measure), _kind(measure))
     return Tally(aggregate.argument, lattice=lattice, condition=aggregate.condition)

@@ -2,16 +2,17 @@
 the price.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.losses import Relation, bounded_range, pure
-from discreet.mechanisms import Exponential, KeySelection, Quantile
+from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
 from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
 from discreet.planning.plan_exact import ExactPlans, Part
 from discreet.planning.readings import Average, Chosen, Noised, Reading, Total, Variance
-from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
+from discreet.planning.steps import ChoiceStep, Chooser, NoiseStep, SetPlan
 from discreet.queries import Measure, Question
 
 _QUANTILES = {"minimum": Fraction(0), "maximum": Fraction(1)}
@@ -28,37 +29,58 @@ class Need:
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides the noise beside the question: the relation, the confidence errors are compared at, and
-    whether the budget takes Gaussian noise alone."""
+    """What decides the noise beside the question: the relation, the confidence errors are compared at,
+    whether the budget takes Gaussian noise alone, whether it adds up epsilons, and the weights of the
+    aggregates."""
 
     relation: Relation
     confidence: Fraction
     gaussian: bool
+    adding: bool
+    weights: tuple[Fraction, ...]  # of the aggregates: their parts of the price are in this proportion
 
 
 def plan_set(
     question: Question, keys: tuple[int, ...], exact: ExactPlans, share: Share, terms: Terms
 ) -> SetPlan:
-    """What is drawn for one grouping set. Each noised number, each choice and the keys get equal shares.
+    """What is drawn for one grouping set. Noised numbers and choices share by their aggregates' weights, the
+    keys having weight 1: equally, unless told otherwise.
 
     Delta goes to the keys where they are private, and else to Gaussian noise where that errs less.
     """
-    needs = _needs(question, exact)
-    tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
-    items = len(needs) + len(tallies) + (exact.units is not None)
-    each = share.times(Fraction(1, items))
+    needs = _needs(question, exact, terms.weights)
+    tallies = {
+        index: _measure_of(exact, index) for index, plan in enumerate(exact.plans) if plan.tally is not None
+    }
+    weights = [*needs.values(), *(terms.weights[measure] for measure in tallies.values())]
+    whole = sum(weights, Fraction(exact.units is not None))
     base = exact.plans[0]
     selection = None
     if exact.units is not None:
-        selection = _selection(base.max_groups, replace(each, delta=share.delta), terms.relation)
-        each = replace(each, delta=Fraction(0))
-    noises = tuple(_noise_step(need, base, each, terms) for need in needs)
+        keys_share = replace(share.times(1 / whole), delta=share.delta)
+        selection = _selection(base.max_groups, keys_share, terms.relation)
+        share = replace(share, delta=Fraction(0))
+    noises = tuple(
+        _noise_step(need, base, share.times(weight / whole), terms) for need, weight in needs.items()
+    )
+    noises += tuple(
+        _distinct_step(index, exact.plans[index], share.times(terms.weights[measure] / whole), terms)
+        for index, measure in tallies.items()
+        if _is_distinct(question.measures[measure])
+    )
     choices = tuple(
-        _choice_step(question.measures[_measure_of(exact, index)], index, exact.plans[index], each, terms)
-        for index in tallies
+        _choice_step(
+            question.measures[measure],
+            index,
+            exact.plans[index],
+            share.times(terms.weights[measure] / whole),
+            terms,
+        )
+        for index, measure in tallies.items()
+        if not _is_distinct(question.measures[measure])
     )
     readings = tuple(
-        _reading(measure, part, exact, needs, noises)
+        _reading(measure, part, exact, tuple(needs), (noises, choices))
         for measure, part in zip(question.measures, exact.parts, strict=True)
     )
     return SetPlan(keys, exact, selection, noises, choices, readings)
@@ -75,24 +97,24 @@ def _measure_of(exact: ExactPlans, plan: int) -> int:
     return next(index for index, part in enumerate(exact.parts) if part.plan == plan and not part.measures)
 
 
-def _needs(question: Question, exact: ExactPlans) -> tuple[Need, ...]:
-    """The numbers to be noised, each once: SUM and AVG of one column share one, and every count is its
-    own.
+def _needs(question: Question, exact: ExactPlans, weights: Sequence[Fraction]) -> dict[Need, Fraction]:
+    """The numbers to be noised, each once, with the largest weight that it has: SUM and AVG of one column
+    share one, and every count is its own.
     """
     summed = {
         part.measures[0]
         for measure, part in zip(question.measures, exact.parts, strict=True)
         if measure.aggregate.function == "sum"
     }
-    found: dict[Need, None] = {}
-    for measure, part in zip(question.measures, exact.parts, strict=True):
+    found: dict[Need, Fraction] = {}
+    for measure, part, weight in zip(question.measures, exact.parts, weights, strict=True):
+        used = [Need(position) for position in part.measures]
         if measure.aggregate.function == "average":
             total, count = part.measures
-            found[_average_need(exact, total, count, summed)] = None
-            found[Need(count)] = None
-        else:
-            found.update(dict.fromkeys(map(Need, part.measures)))
-    return tuple(found)
+            used = [_average_need(exact, total, count, summed), Need(count)]
+        for need in used:
+            found[need] = max(found.get(need, Fraction(0)), weight)
+    return found
 
 
 def _average_need(exact: ExactPlans, total: int, count: int, summed: set[int]) -> Need:
@@ -127,6 +149,18 @@ def _noise_step(need: Need, plan: ExactPlan, share: Share, terms: Terms) -> Nois
     return NoiseStep(need.position, noise, need.centre, need.count)
 
 
+def _is_distinct(measure: Measure) -> bool:
+    return measure.aggregate.function == "count_distinct"
+
+
+def _distinct_step(index: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
+    """Noise on how many values there are: a unit brings at most as many as it has rows."""
+    rows = plan.max_rows
+    reach = Reach(groups=_groups(plan), most=rows, swap=rows, relation=terms.relation)
+    noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
+    return NoiseStep(0, noise, tally=index)
+
+
 def _ends(measure: Sum, centre: int) -> tuple[int, int]:
     """The least and the most that one row adds."""
     if measure.power == 2:
@@ -152,15 +186,18 @@ def _choice_step(measure: Measure, index: int, plan: ExactPlan, share: Share, te
         share.times(Fraction(1, times)), lambda each: bounded_range(epsilon=each, relation=terms.relation)
     )
     assert plan.tally is not None
-    return ChoiceStep(index, _chooser(measure, plan, plan.tally, epsilon, terms.relation), times)
+    return ChoiceStep(index, _chooser(measure, plan, plan.tally, epsilon, terms), times)
 
 
-def _chooser(
-    measure: Measure, plan: ExactPlan, tally: Tally, epsilon: Fraction, relation: Relation
-) -> Exponential | Quantile:
+def _chooser(measure: Measure, plan: ExactPlan, tally: Tally, epsilon: Fraction, terms: Terms) -> Chooser:
+    """Where epsilons are added up, permute-and-flip: it never errs more. Other accounts ask for less where
+    the range is bounded, and there the exponential mechanism errs less at the same cost.
+    """
+    relation = terms.relation
     if tally.lattice is None:
         monotone = relation == "add/remove"  # a unit's rows only add to the counts of labels
-        return Exponential(
+        kind = PermuteAndFlip if terms.adding else Exponential
+        return kind(
             epsilon=epsilon,
             sensitivity=plan.max_rows,
             scores="monotone" if monotone else "general",
@@ -180,19 +217,28 @@ def _chooser(
 
 
 def _reading(
-    measure: Measure, part: Part, exact: ExactPlans, needs: tuple[Need, ...], noises: tuple[NoiseStep, ...]
+    measure: Measure,
+    part: Part,
+    exact: ExactPlans,
+    needs: tuple[Need, ...],
+    steps: tuple[tuple[NoiseStep, ...], tuple[ChoiceStep, ...]],
 ) -> Reading:
+    noises, choices = steps
+
     def noised(need: Need) -> Noised:
         index = needs.index(need)
         return Noised(index, noises[index].noise)
 
     function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
+    if function == "count_distinct":
+        place = next(index for index, step in enumerate(noises) if step.tally == part.plan)
+        return Total(Noised(place, noises[place].noise), Fraction(1), whole)
     if not part.measures:
-        tallies = [index for index, plan in enumerate(exact.plans) if plan.tally is not None]
+        place = next(index for index, step in enumerate(choices) if step.plan == part.plan)
         tally = exact.plans[part.plan].tally
         assert tally is not None
         step = Fraction(1) if tally.lattice is None else tally.lattice.step
-        return Chosen(len(needs) + tallies.index(part.plan), tally.labels, step, whole)
+        return Chosen(len(noises) + place, tally.labels, step, whole)
     if function == "average":
         total, count = part.measures
         need = next(each for each in needs if each.position == total)

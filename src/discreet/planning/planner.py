@@ -1,45 +1,88 @@
 """From a question and a price to a plan. No data is touched, and none is needed."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from discreet.errors import UnsupportedQuery
-from discreet.losses import GDP
+from discreet.losses import GDP, ApproxDP, PureDP
 from discreet.numerics import exact, least_passing
+from discreet.planning.how import How
 from discreet.planning.noise import Share
 from discreet.planning.plan import Plan
 from discreet.planning.plan_exact import plan_exact
 from discreet.planning.plan_set import Terms, plan_set
 from discreet.planning.price import Price, Within, budget_of, check_keys, delta_for
+from discreet.planning.search import Bounds, plan_search
 from discreet.queries import Question
 from discreet.tables import Policy
 
 _DIGITS = 4  # of a price that was searched for
+_PLAINLY = How()
 
 
 def make_plan(
-    text: str, question: Question, policy: Policy, price: Price, *, confidence: Fraction, part: Fraction
+    text: str,
+    question: Question,
+    policy: Policy,
+    price: Price,
+    *,
+    confidence: Fraction,
+    part: Fraction,
+    how: How = _PLAINLY,
 ) -> Plan:
     """The plan of one question for its part of the price."""
     delta = delta_for(policy, price, public_keys=question.public_keys)
     if not question.public_keys:
         check_keys(delta)
+    how.weights(question)  # what they name is checked before a price is searched for
 
     def planned(share: Share) -> Plan:
-        gaussian = isinstance(budget_of(policy), GDP) and share.rho is not None
-        terms = Terms(policy.relation, confidence, gaussian)
-        each = share.times(Fraction(1, len(question.sets)))
-        sets = tuple(
-            plan_set(question, keys, exact, each, terms)
-            for keys, exact in zip(question.sets, plan_exact(question, salt=0), strict=True)
-        )
-        return Plan(text, question, policy, share, sets, confidence)
+        search = None
+        if how.bounds == "auto":
+            gaussian = _gaussian_only(policy, share)
+            search = plan_search(question, share, relation=policy.relation, gaussian=gaussian)
+        return _plan(Plan(text, question, policy, share, (), confidence, how, search))
 
     if price.share is None:
         assert price.within is not None
         return _within(planned, price.within, delta)
     return planned(Share(price.share.epsilon, delta, price.share.rho).times(part))
+
+
+def with_bounds(plan: Plan, found: tuple[Bounds, ...]) -> Plan:
+    """The plan of the answer, once its bounds are found: what is left of the price, and the same price."""
+    assert plan.search is not None
+    return _plan(replace(plan, search=replace(plan.search, found=found)))
+
+
+def _plan(draft: Plan) -> Plan:
+    """The draft with everything that will be drawn."""
+    search, policy = draft.search, draft.policy
+    question = draft.question if search is None else search.fill(draft.question)
+    share = draft.share if search is None else search.rest
+    terms = Terms(
+        policy.relation,
+        draft.confidence,
+        _gaussian_only(policy, share),
+        _adds_epsilons(policy, share),
+        draft.how.weights(question),
+    )
+    each = share.times(Fraction(1, len(question.sets)))
+    sets = tuple(
+        plan_set(question, keys, exact, each, terms)
+        for keys, exact in zip(question.sets, plan_exact(question, salt=0), strict=True)
+    )
+    return replace(draft, question=question, sets=sets)
+
+
+def _gaussian_only(policy: Policy, share: Share) -> bool:
+    return isinstance(budget_of(policy), GDP) and share.rho is not None
+
+
+def _adds_epsilons(policy: Policy, share: Share) -> bool:
+    return isinstance(budget_of(policy), PureDP | ApproxDP) and share.epsilon is not None
 
 
 def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -> Plan:

@@ -6,22 +6,28 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss
-from discreet.mechanisms import Exponential, KeySelection, Quantile
+from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning.noise import Noise
 from discreet.planning.plan_exact import ExactPlans
 from discreet.planning.readings import Chosen, Reading
 
-Chooser: TypeAlias = Exponential | Quantile
+Chooser: TypeAlias = Exponential | PermuteAndFlip | Quantile
 
 
 @dataclass(frozen=True)
 class NoiseStep:
-    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`."""
+    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`; or
+    how many values the tally of exact plan `tally` has.
+
+    Privacy: with at most max_rows rows of each unit in a group, and others' rows chosen without looking at
+    that unit, it adds between 0 and max_rows to how many values there are.
+    """
 
     position: int
     noise: Noise
     centre: int = 0
     count: int | None = None
+    tally: int | None = None
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -193,6 +193,12 @@ class Builder:
         """COUNT(DISTINCT unit)."""
         return self._with("count_units", unit, where, name)
 
+    def count_distinct(
+        self, of: str | Term, *, where: Term | None = None, name: str | None = None
+    ) -> "Builder":
+        """COUNT(DISTINCT x) over declared keys."""
+        return self._with("count_units", of, where, name)
+
     def sum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
         """SUM."""
         return self._with("sum", of, where, name)

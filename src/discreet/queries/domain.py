@@ -13,7 +13,7 @@ from discreet.queries.evaluate import evaluate
 from discreet.queries.nodes import Call, Case, Expression, Literal, Name, walk
 from discreet.queries.ranges import SPANS, Range
 from discreet.queries.typing import Scope
-from discreet.tables import Value
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Value
 
 Domain: TypeAlias = tuple[Value, ...]
 
@@ -58,7 +58,7 @@ def _of_field(node: Name, scope: Scope) -> Domain | None:
 
 def _whole(found: Range, kind: int | float) -> Domain | None:
     low, high = math.ceil(found[0]), math.floor(found[1])
-    if high - low >= MOST_LABELS:
+    if high - low >= MOST_LABELS or low < SMALLEST_INTEGER or high > LARGEST_INTEGER:
         return None
     return tuple(type(kind)(each) for each in range(low, high + 1))
 

@@ -68,7 +68,7 @@ class Case(Expression):
 
 AggregateName: TypeAlias = OneOf[
     "count_rows", "count", "count_units", "sum", "average", "variance", "deviation", "quantile", "minimum",
-    "maximum", "mode",
+    "maximum", "mode", "count_distinct",
 ]  # fmt: skip
 
 

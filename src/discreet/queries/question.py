@@ -22,7 +22,7 @@ class Measure:
 
     aggregate: Aggregate
     range: Range | None = None  # of a numeric argument; None: no bounds are known
-    domain: Domain | None = None  # of MODE's argument
+    domain: Domain | None = None  # of what MODE and COUNT(DISTINCT) are over
 
 
 @dataclass(frozen=True)

@@ -272,9 +272,12 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
     argument = aggregate.argument
     if argument is None or aggregate.function == "count":
         return Measure(aggregate)
-    if aggregate.function != "mode":
+    if aggregate.function not in ("mode", "count_distinct"):
         return Measure(aggregate, range=scope.range(argument))
     domain = domain_of(argument, scope)
+    if domain is None and aggregate.function == "count_distinct":
+        refuse("count_distinct", "DISTINCT counts the unit, keys that the owner declared, or CASE labels. "
+               "GROUP BY the column to find its private keys.", aggregate)  # fmt: skip
     if domain is None:
         refuse("mode_keys", "MODE needs keys that the owner declared, or CASE labels. GROUP BY and COUNT(*) "
                "with LIMIT 1 asks the same of private keys.", aggregate)  # fmt: skip

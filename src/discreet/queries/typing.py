@@ -289,11 +289,11 @@ def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
         return replace(node, condition=condition, type="integer")
     argument = assign_types(node.argument, scope)
     if node.function == "count_units":
-        if not isinstance(argument, Name) or not scope.field(argument).is_unit:
-            refuse(
-                "count_distinct", "Only the unit is counted with DISTINCT. GROUP BY the column instead.", node
-            )
-        return replace(node, argument=None, condition=condition, type="integer")
+        if isinstance(argument, Name) and scope.field(argument).is_unit:
+            return replace(node, argument=None, condition=condition, type="integer")
+        return replace(
+            node, function="count_distinct", argument=argument, condition=condition, type="integer"
+        )
     kind: Type | None = "integer"
     if node.function not in ("count", "mode"):
         if argument.type not in NUMERIC:

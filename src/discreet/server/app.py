@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 import discreet
 from discreet.server import rest
-from discreet.server.failures import handle_failures
+from discreet.server.failures import Sheltered, handle_failures
 from discreet.server.headers import SecurityHeaders
 from discreet.server.house import House
 from discreet.server.journal import Observed
@@ -31,8 +31,10 @@ def make_app(house: House) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
     )
     handle_failures(app)
+    app.add_middleware(Sheltered)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, journal=house.journal)
     app.include_router(rest.router(house))

@@ -1,7 +1,8 @@
 """One data set of the house, and what a person may do with it. REST and pages both go through here."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from discreet.server.deadlines import Desk
 from discreet.server.limits import Limits
 from discreet.server.people import Person
 from discreet.server.plans import Plans
-from discreet.server.refusals import not_found, too_late
+from discreet.server.refusals import Busy, not_found, too_late
 from discreet.server.watches import Watches
 from discreet.tables import Policy, read_budget
 
@@ -75,12 +76,8 @@ class Dataset:
             used = await self._use_approval(person, text, price, key)
             if used.state != "used":
                 return used
-        try:
+        async with self._given_back_if_unpaid(used):
             answers, charged = await self._desk.answer(answering, key=key, seconds=self.seconds(plans))
-        except BudgetExceeded:
-            if used is not None:
-                await self._desk.look(partial(self._approvals.give_back, used))
-            raise
         return Given(answers, answering.charge_id, charged)
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
@@ -92,13 +89,14 @@ class Dataset:
     async def open_watch(self, person: Person, terms: Mapping[str, Any]) -> str | Approval:
         """Open a watch, charged whole: its name. It lives in this process alone."""
         self._watches.check_room(person)
-        price = _watch_price(terms)
+        price, used = _watch_price(terms), None
         if self._is_above(person, price):
             words = "watch " + ", ".join(f"{name} {terms[name]}" for name in sorted(terms))
-            approval = await self._use_approval(person, words, price, None)
-            if approval.state != "used":
-                return approval
-        watch = await self._desk.look(partial(self._curator.for_analyst(person.name).watch, **terms))
+            used = await self._use_approval(person, words, price, None)
+            if used.state != "used":
+                return used
+        async with self._given_back_if_unpaid(used):
+            watch = await self._desk.look(partial(self._curator.for_analyst(person.name).watch, **terms))
         return self._watches.add(person, watch)
 
     async def test(self, person: Person, name: str, question: str) -> tuple[bool, bool]:
@@ -187,6 +185,10 @@ class Dataset:
         """What waited for an owner: all of it to an owner, an analyst's own otherwise."""
         return await self._desk.look(partial(self._approvals.seen_by, self.name, person))
 
+    def open(self) -> None:
+        """Open engine and ledger, which otherwise happens at the first question."""
+        self._curator.open_all()
+
     def close(self) -> None:
         """Give back files and connections."""
         self._curator.close()
@@ -202,6 +204,16 @@ class Dataset:
     async def _use_approval(self, person: Person, text: str, price: Any, key: str | None) -> Approval:
         use = partial(self._approvals.use, self.name, person, text, notion_json(price), request=key)
         return await self._desk.look(use)
+
+    @asynccontextmanager
+    async def _given_back_if_unpaid(self, used: Approval | None) -> AsyncIterator[None]:
+        """An approval that met a spent budget, or a busy server, may be used again: nothing was charged."""
+        try:
+            yield
+        except (BudgetExceeded, Busy):
+            if used is not None:
+                await self._desk.look(partial(self._approvals.give_back, used))
+            raise
 
 
 def _watch_price(terms: Mapping[str, Any]) -> ApproxDP | PureDP:

@@ -24,16 +24,28 @@ class Desk:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._planners = ThreadPoolExecutor(limits.planners, thread_name_prefix="plan")
+        self._doormen = ThreadPoolExecutor(4, thread_name_prefix="door")
         self._clerks = ThreadPoolExecutor(16, thread_name_prefix="ledger")
         self._runners = ThreadPoolExecutor(limits.runners, thread_name_prefix="run")
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._planning = 0
 
     async def plan(self, work: Callable[[], T]) -> T:
         """Work on public facts alone: done as soon as it is done."""
-        return await asyncio.get_running_loop().run_in_executor(self._planners, work)
+        if self._planning >= self._limits.waiting:
+            raise busy()
+        self._planning += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._planners, work)
+        finally:
+            self._planning -= 1
+
+    async def admit(self, work: Callable[[], T]) -> T:
+        """A look at people; it never waits behind the ledger."""
+        return await asyncio.get_running_loop().run_in_executor(self._doormen, work)
 
     async def look(self, work: Callable[[], T]) -> T:
-        """A look at the ledger or at people; it waits for a disk."""
+        """A look at the ledger; it may wait for a disk."""
         return await asyncio.get_running_loop().run_in_executor(self._clerks, work)
 
     async def answer(
@@ -50,7 +62,7 @@ class Desk:
         """Let what is under way come to its end, for a while; the rest is abandoned with the process."""
         if self._under_way:
             await asyncio.wait(self._under_way, timeout=self._limits.stop_s)
-        for pool in (self._planners, self._clerks, self._runners):
+        for pool in (self._doormen, self._planners, self._clerks, self._runners):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def _take_place(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from discreet.errors import DiscreetError, InternalError, InvalidParameter
+from discreet.server.headers import App, Message, Receive, Send
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 _MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has no such method."}
@@ -45,9 +46,27 @@ def handle_failures(app: FastAPI) -> None:
     async def _of_a_parameter(_: Request, __: RequestValidationError) -> Response:
         return as_failure(InvalidParameter("a header or path must be as the API describes it."))
 
-    @app.exception_handler(Exception)
-    async def _unforeseen(_: Request, __: Exception) -> Response:
-        return as_failure(InternalError("something broke inside. Nothing more is said here."))
+
+class Sheltered:
+    """Middleware: what nobody foresaw becomes one constant failure, and its words are seen by no log."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def send_and_see(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_see)
+        except Exception:  # noqa: BLE001  its words might quote the data
+            if scope["type"] == "http" and not begun:
+                failure = InternalError("something broke inside. Nothing more is said here.")
+                await as_failure(failure)(scope, receive, send)
 
 
 def _plain(error: DiscreetError) -> dict[str, Any]:

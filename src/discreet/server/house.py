@@ -72,6 +72,12 @@ class House:
             raise busy()
         return person
 
+    def open_all(self) -> Self:
+        """Open every engine and ledger now: what is wrong with a policy or its data shows before serving."""
+        for dataset in self.datasets.values():
+            dataset.open()
+        return self
+
     async def close(self) -> None:
         """Finish what is under way, then give back files and connections."""
         await self.desk.close()

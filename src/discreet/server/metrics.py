@@ -1,8 +1,9 @@
 """Numbers for the owner's monitoring: requests and the ledger, never data, never a duration."""
 
-import math
-
+from discreet.numerics import short_down, short_up
 from discreet.server.house import House
+
+_SIDES = {"spent": short_up, "budget": short_down}
 
 
 async def metrics_text(house: House) -> str:
@@ -16,11 +17,11 @@ async def metrics_text(house: House) -> str:
     lines.append("# TYPE discreet_budget gauge")
     for dataset in house.datasets.values():
         for kind, notion in (await dataset.spending()).items():
+            short = _SIDES[kind]
             for measure in ("epsilon", "delta", "rho", "mu"):
                 if hasattr(notion, measure):
-                    number = math.nextafter(float(getattr(notion, measure)), math.inf)
                     labels = f'dataset="{_escaped(dataset.name)}",measure="{measure}"'
-                    lines.append(f"discreet_{kind}{{{labels}}} {number:.9g}")
+                    lines.append(f"discreet_{kind}{{{labels}}} {short(getattr(notion, measure))}")
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from discreet.errors import InvalidParameter
+from discreet.tables.address import is_database, stem
 from discreet.tables.policy import Policy
 from discreet.tables.read import from_arguments
 
@@ -31,19 +32,22 @@ class Opening(TypedDict, total=False):
 
 
 def read_opening(
-    source: Any, opening: Opening, ledger: str | Path | Mapping[str, object] | None = None
+    source: Any,
+    opening: Opening,
+    ledger: str | Path | Mapping[str, object] | None = None,
+    engine: object = "duckdb",
 ) -> tuple[Policy, dict[str, object], str | Path]:
     """The policy, the tables that lie in memory, and where the ledger lies: as told, or beside the data.
 
-    A source is a path, a frame, or a mapping of table names to them; a public table
-    is a source, its first column being its key, or (source, key).
+    A source is a path, a frame, the name of a table where the engine is a database, or a mapping of table
+    names to them; a public table is a source, its first column being its key, or (source, key).
     """
     said: dict[str, Any] = dict(opening)
     for word in ("unit", "budget"):
         if word not in said:
             raise InvalidParameter(f"{word} must be declared to open data, got none.", parameter=word)
     name = said.pop("name", None)
-    tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source): source}
+    tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source, engine): source}
     public = {
         each: where if isinstance(where, tuple) else (where, "")
         for each, where in (said.pop("public", None) or {}).items()
@@ -58,7 +62,8 @@ def read_opening(
     every = {**tables, **{each: where for each, (where, _) in public.items()}}
     frames = {each: where for each, where in every.items() if _path(where) is None}
     told = policy.ledger.place if isinstance(ledger, Mapping) else ledger
-    return policy, frames, told or _beside(policy, _path(next(iter(tables.values()), None)))
+    first = None if is_database(engine) else _path(next(iter(tables.values()), None))
+    return policy, frames, told or _beside(policy, first)
 
 
 def _beside(policy: Policy, first: str | None) -> Path:
@@ -69,7 +74,7 @@ def _path(source: Any) -> str | None:
     return str(source) if isinstance(source, str | Path) else None
 
 
-def _stem(source: Any) -> str:
+def _stem(source: Any, engine: object) -> str:
     if _path(source) is None:
         raise InvalidParameter("name must be given for data in memory, got none.", parameter="name")
-    return Path(str(source)).name.split(".")[0]
+    return stem(str(source), engine)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 from discreet.errors import InvalidParameter
+from discreet.tables.address import without_password
 
 Command: TypeAlias = tuple[str, ...]
 
@@ -43,8 +43,9 @@ def read_place(words: object, *, folder: Path | None = None) -> LedgerPlace:
         read: Any = Commands(*(_command(anchor[name], name) for name in ("publish", "latest")))
     else:
         read = _path(anchor, "anchor", folder)
+    place = _path(words.get("place"), "place", folder)
     return LedgerPlace(
-        place=_without_password(_path(words.get("place"), "place", folder)),
+        place=None if place is None else without_password(place, "place of [ledger]"),
         anchor=read,
         key_file=_path(words.get("key_file"), "key_file", folder),
     )
@@ -62,13 +63,3 @@ def _command(words: object, name: str) -> Command:
     if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
         raise InvalidParameter(f"{name} of the anchor must be a list of words.", parameter="anchor")
     return tuple(words)
-
-
-def _without_password(place: str | None) -> str | None:
-    """A policy is public: an address in it carries no secret."""
-    if place is not None and "://" in place and (urlsplit(place).password or "password=" in place):
-        raise InvalidParameter(
-            "place of [ledger] must not hold a password. Put it into libpq's password file or environment.",
-            parameter="place",
-        )
-    return place

@@ -96,7 +96,7 @@ class Policy:
     per_analyst: Budget | None = None  # a limit for each analyst, beside the one for all
     per_question: Budget | None = None
     share_answers: bool = False  # whether an answer given to one analyst is given to all
-    engine: str = field(default="duckdb", compare=False)  # what runs it is no part of what it is
+    engine: str = field(default="duckdb", compare=False, repr=False)  # what runs it is no part of what it is
     ledger: LedgerPlace = field(default=LedgerPlace(), compare=False)
     serving: Serving = field(default_factory=Serving, compare=False)  # nor how a server answers
 

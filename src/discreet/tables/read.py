@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidParameter
+from discreet.tables.address import is_database, read_engine
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column, read_columns
 from discreet.tables.place import LedgerPlace, read_place
@@ -23,9 +24,9 @@ PUBLIC_WORDS = {"source", "key", "columns"}
 COLUMN_WORDS = {"type", "bounds", "keys", "nullable", "missing"}
 
 
-def from_policy(path: str | Path) -> Policy:
+def from_policy(path: str | Path, *, engine: object = None) -> Policy:
     """The policy a TOML file states; paths are taken relative to that file, its ledger lies beside it."""
-    policy = from_toml(_read_text(path), folder=Path(path).parent)
+    policy = from_toml(_read_text(path), folder=Path(path).parent, engine=engine)
     return replace(policy, ledger=_beside(policy.ledger, path))
 
 
@@ -53,7 +54,7 @@ def _parse(text: str) -> dict[str, Any]:
         raise InvalidParameter(f"a policy must be valid TOML, got: {error}.") from error
 
 
-def from_toml(text: str, *, folder: Path | None = None) -> Policy:
+def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -> Policy:
     """The policy that a TOML text states.
 
     >>> policy = from_toml('''
@@ -75,6 +76,8 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
     for word in ("id", "budget"):
         if word not in dataset:
             raise InvalidParameter(f"[dataset] must have {word}, got none. See docs/guide/policy.md.")
+    declared = read_engine(dataset.get("engine", "duckdb"))
+    beside = None if is_database(engine or declared) else folder  # names of tables are not paths
     return Policy(
         id=dataset["id"],
         budget=read_budget(dataset["budget"]),
@@ -86,10 +89,10 @@ def from_toml(text: str, *, folder: Path | None = None) -> Policy:
         per_question=_read_part(dataset.get("per_question")),
         share_answers=dataset.get("share_answers", False),
         ledger=read_place(_section(document, "ledger"), folder=folder),
-        engine=dataset.get("engine", "duckdb"),
+        engine=declared,
         serving=read_serving(_section(document, "server")),
-        tables=tuple(_read_table(name, each, folder) for name, each in _section(document, "tables").items()),
-        public=tuple(_read_public(name, each, folder) for name, each in _section(document, "public").items()),
+        tables=tuple(_read_table(name, each, beside) for name, each in _section(document, "tables").items()),
+        public=tuple(_read_public(name, each, beside) for name, each in _section(document, "public").items()),
     )
 
 

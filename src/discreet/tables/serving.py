@@ -9,7 +9,7 @@ from discreet.numerics import exact
 from discreet.tables.budget import Budget, read_budget
 
 SERVER_WORDS = {"deadline_s", "approve_above"}
-DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 1.0, 0.05, 3600.0
+DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 2.0, 0.05, 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,13 @@
 """The door of REST: who asks, what they sent, and how a reply is noted."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.requests import ClientDisconnect
 
+from discreet.errors import InvalidParameter
 from discreet.server.house import House
 from discreet.server.journal import note
 from discreet.server.people import Person
@@ -25,7 +28,7 @@ class Door:
         """The person whose token came with the request."""
         address = request.client.host if request.client else ""
         token = given.credentials if given is not None else ""
-        person = await self._house.desk.look(lambda: self._house.admit(token, address=address))
+        person = await self._house.desk.admit(lambda: self._house.admit(token, address=address))
         note(request.scope, person=person.name)
         return person
 
@@ -40,14 +43,24 @@ class Door:
 
     async def body(self, request: Request) -> bytes:
         """The body, no more of it than is allowed."""
-        most = self._house.limits.body_bytes
-        parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise too_large(most)
-            parts.append(part)
-        return b"".join(parts)
+        limits = self._house.limits
+        try:
+            async with asyncio.timeout(limits.body_s):
+                return await _read(request, limits.body_bytes)
+        except TimeoutError:
+            raise InvalidParameter("a body must arrive in time, and this one did not.") from None
+        except ClientDisconnect:
+            raise InvalidParameter("a body must arrive whole, and this one did not.") from None
+
+
+async def _read(request: Request, most: int) -> bytes:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise too_large(most)
+        parts.append(part)
+    return b"".join(parts)
 
 
 def noted(request: Request, **facts: Any) -> None:

@@ -1,5 +1,8 @@
 """Routes that only look: data sets, budgets, histories, receipts, approvals."""
 
+import math
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
@@ -37,11 +40,13 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
 
     @routes.get(
         "/api/datasets/{name}/budget",
-        responses=schemas.replies({"type": "object", "required": ["remaining", "budget"]}),
+        responses=schemas.replies(schemas.BUDGET),
     )
     async def budget(person: Admitted, name: str) -> Response:
         """What this person may still spend; to an owner, how every account stands."""
-        return as_json(await house.dataset(name).budget(person))
+        facts = await house.dataset(name).budget(person)
+        exact = {part: facts[part] for part in ("budget", "remaining")}
+        return as_json({**facts, **{part: _numbers(told) for part, told in exact.items()}, "exact": exact})
 
     @routes.get(
         "/api/datasets/{name}/history",
@@ -67,3 +72,14 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         """Questions above the policy's price: an analyst's own, or all, to an owner."""
         found = await house.dataset(name).approvals(person)
         return as_json({"approvals": [each.to_json() for each in found]})
+
+
+def _numbers(notion: Mapping[str, str]) -> dict[str, float]:
+    """A notion's numbers as JSON has them, rounded down where a double cannot hold one."""
+    exact = {name: Fraction(text) for name, text in notion.items() if name not in ("notion", "relation")}
+    return {name: _shown(number) for name, number in exact.items()}
+
+
+def _shown(number: Fraction) -> float:
+    nearest = float(number)
+    return nearest if Fraction(repr(nearest)) == number else math.nextafter(nearest, -math.inf)

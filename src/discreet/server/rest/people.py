@@ -33,7 +33,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def everyone(_: Owner) -> Response:
         """All people and what is known of their tokens."""
-        return as_json({"people": await house.desk.look(lambda: _everyone(house))})
+        return as_json({"people": await house.desk.admit(lambda: _everyone(house))})
 
     @routes.post(
         "/api/people",
@@ -48,7 +48,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         facts = read_object(await door.body(request), {"name", "role", "days"})
         name, role, days = read_text(facts, "name"), read_text(facts, "role"), facts.get("days", DAYS)
         noted(request, added=name[:64], role=role[:16])
-        token = await house.desk.look(lambda: house.people.add(name, role, days=days))
+        token = await house.desk.admit(lambda: house.people.add(name, role, days=days))
         return as_json({"name": name, "token": token}, status=201)
 
     @routes.post(
@@ -62,7 +62,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         days = read_object(await door.body(request), {"days"}).get("days", DAYS)
         _known(house, name)
         noted(request, of=name)
-        token = await house.desk.look(lambda: house.people.new_token(name, days=days))
+        token = await house.desk.admit(lambda: house.people.new_token(name, days=days))
         return as_json({"name": name, "token": token}, status=201)
 
     @routes.delete("/api/people/{name}/tokens", responses=schemas.replies(ended, 403))
@@ -70,14 +70,14 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         """End all tokens of a person. What they asked stays charged."""
         _known(house, name)
         noted(request, of=name)
-        return as_json({"revoked": await house.desk.look(lambda: house.people.revoke(name))})
+        return as_json({"revoked": await house.desk.admit(lambda: house.people.revoke(name))})
 
     @routes.delete("/api/people/{name}/tokens/{token}", responses=schemas.replies(ended, 403))
     async def revoke(request: Request, _: Owner, name: str, token: str) -> Response:
         """End the token with this id."""
         _known(house, name)
         noted(request, of=name)
-        return as_json({"revoked": await house.desk.look(lambda: house.people.revoke(name, token=token))})
+        return as_json({"revoked": await house.desk.admit(lambda: house.people.revoke(name, token=token))})
 
 
 def _everyone(house: House) -> list[dict[str, object]]:

@@ -40,7 +40,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         noted(request, dataset=name, question=digest_of(ask.questions))
         plans = await dataset.explain(ask)
         free = await dataset.is_free(person, plans)
-        shown = [plan.to_json() for plan in plans]
+        shown = await house.desk.plan(lambda: [plan.to_json() for plan in plans])
         return as_json({"plans": shown, "free": free} if ask.is_list else {**shown[0], "free": free})
 
     @routes.post(
@@ -59,7 +59,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         if isinstance(given, Approval):
             return _waiting(given)
         noted(request, charge=given.charge, charged=given.charged)
-        return as_json(_answers(given, as_list=ask.is_list))
+        return as_json(await house.desk.look(lambda: _answers(given, as_list=ask.is_list)))
 
     @routes.post(
         "/api/datasets/{name}/watch",

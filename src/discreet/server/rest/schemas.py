@@ -58,7 +58,7 @@ ANSWER = record(
         "columns": many(TEXT),
         "types": by_name(TEXT),
         "rows": many(by_name(ANYTHING)),
-        "intervals": many(by_name(or_null(many({"type": "number"}, minItems=2, maxItems=2)))),
+        "intervals": many(by_name(or_null(many(or_null({"type": "number"}), minItems=2, maxItems=2)))),
         "confidence": CONFIDENCE,
         "released": many({"type": "object", "required": ["groups", "numbers"]}),
         "receipt": RECEIPT,
@@ -74,7 +74,14 @@ PLAN = record(
         "sentences": many(TEXT),
     }
 )
+NUMBERS = by_name({"type": "number"})
 NOTION = {"type": "object", "required": ["notion", "relation"], "additionalProperties": TEXT}
+
+
+BUDGET = record(
+    {"budget": NUMBERS, "remaining": NUMBERS, "exact": record({"budget": NOTION, "remaining": NOTION})},
+    {"accounts": many({"type": "object"})},
+)
 
 
 def given(part: JsonSchema, plural: str, *extra: str) -> JsonSchema:

@@ -1,0 +1,53 @@
+"""discreet lab: the ideas of differential privacy as instruments to play with, in a browser."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from discreet.errors import InvalidParameter
+
+HOST, PORT = "127.0.0.1", 8765
+
+
+def lab(
+    *,
+    port: int = PORT,
+    browser: bool = True,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Open the lab: sliders for epsilon, delta, sensitivity and sizes, and the pictures that they change.
+
+    It needs no data, no account and no network, and serves this machine alone.
+
+    Example: discreet lab --no-browser --port 8765
+
+    Parameters
+    ----------
+    port
+        Where to listen; 0 takes any free port.
+    browser
+        Open a browser at the lab.
+    json
+        Print the address as JSON.
+    """
+    import json as json_module
+    import socket
+    import webbrowser
+
+    import uvicorn
+
+    from discreet.server.lab import make_lab
+
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((HOST, port))
+            listening.listen()  # whoever reads the address may connect to it at once
+        except (OSError, OverflowError):
+            raise InvalidParameter(f"port must be one that is free, got {port}.", parameter="port") from None
+        address = f"http://{HOST}:{listening.getsockname()[1]}/lab"
+        print(json_module.dumps({"address": address}) if json else f"The lab is at {address}", flush=True)
+        if browser:
+            webbrowser.open(address)
+        server = uvicorn.Server(uvicorn.Config(make_lab(), log_level="warning", access_log=False))
+        server.run(sockets=[listening])

@@ -1,0 +1,201 @@
+"""A store that many threads and processes use: what it is, and what of it belongs to one process.
+
+Work that waits is committed together. A unit of work that fails alone is taken back alone; a commit fails
+for all who share it. After a fork the child opens connections of its own and leaves its parent's alone.
+"""
+
+import ctypes
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from discreet.errors import DiscreetError, LedgerConflict
+from discreet.ledger.commits import CommitQueue, Job
+from discreet.ledger.entry import Head
+from discreet.ledger.store import Guard, Transaction
+from discreet.ledger.tables import Tables
+
+T = TypeVar("T")
+Work: TypeAlias = Callable[[Transaction], Any]
+
+
+class Line(Protocol):
+    """A connection of its own, in no transaction between two uses."""
+
+    def writing(self) -> AbstractContextManager[Tables]: ...
+    def reading(self) -> AbstractContextManager[Tables]: ...
+    def close(self) -> None: ...
+    def leave_to_parent(self) -> object: ...
+
+
+class Attempt:
+    """One try at a batch: what became of each job, and the head that the commit makes, if it makes one."""
+
+    def __init__(self, batch: list[Job[Work]]) -> None:
+        self.batch = batch
+        self.outcomes: list[tuple[Any, DiscreetError | None]] = []
+        self.head: Head | None = None
+
+    def run(self, tables: Tables, guard: Guard) -> None:
+        """All the work, inside one transaction."""
+        guard.check(tables)
+        before = tables.head()
+        self.outcomes = [tables.attempt(job.work, alone=len(self.batch) == 1) for job in self.batch]
+        if tables.head() != before:
+            self.head = tables.head()
+            tables.write_head(guard.seal(self.head))
+
+    def finish(self) -> None:
+        for job, (result, error) in zip(self.batch, self.outcomes, strict=True):
+            job.finish(result=result, error=error)
+
+
+class SharedStore(ABC):
+    """A store whose connections are made by `connect`; thread-safe and fork-safe."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.guard = guard
+        self._session, self._is_closed = Session(self), False
+        _OPEN.add(self)
+
+    @abstractmethod
+    def connect(self) -> Line:
+        """A new connection that has proved its settings."""
+
+    @abstractmethod
+    def translated_errors(self) -> AbstractContextManager[None]:
+        """Every failure of the store below becomes the one constant error."""
+
+    def is_committed_after(self, error: BaseException, attempt: Attempt, line: Line) -> bool | None:
+        """After a failed try: whether its commit was made after all; None where that cannot be mended."""
+        return None
+
+    def may_read_again(self, error: BaseException, line: Any) -> bool:
+        """Whether a read that failed so may be tried on another connection."""
+        return False
+
+    def write(self, work: Callable[[Transaction], T]) -> T:
+        """Run the work alone and return once it is durable; work of other threads may share the commit."""
+        self._check_open()
+        result: T = self._session.queue.submit(work)
+        return result
+
+    def read(self, work: Callable[[Transaction], T]) -> T:
+        """Run the work on one consistent picture of the ledger."""
+        self._check_open()
+        with self.translated_errors():
+            return self._session.use_reader(lambda line: _look(line, work))
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._session.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise LedgerConflict("the ledger must be open, and it was closed.")
+
+    def after_fork(self) -> None:
+        """In a forked child: leave the parent's connections alone, for their locks are the parent's."""
+        self._session.leave_to_parent()
+        self._session = Session(self)
+
+
+class Session:
+    """What belongs to one process: its connections and its queue."""
+
+    def __init__(self, store: SharedStore) -> None:
+        self._store = weakref.proxy(store)
+        self.queue: CommitQueue[Work] = CommitQueue(self._commit)
+        self._writer: Line | None = None
+        self._readers: list[Line] = []
+
+    def use_reader(self, use: Callable[[Any], T]) -> T:
+        """What a look through a connection of its own gives; those that lie idle are used again."""
+        while True:
+            line, is_kept = self._take_reader()
+            try:
+                result = use(line)
+            except BaseException as error:
+                # A connection that lay idle may have died without anyone's fault; a new one may not.
+                may_go_on = is_kept and self._store.may_read_again(error, line)
+                line.close()
+                if not may_go_on:
+                    raise
+            else:
+                self._readers.append(line)
+                return result
+
+    def _take_reader(self) -> tuple[Line, bool]:
+        try:
+            return self._readers.pop(), True
+        except IndexError:
+            return self._store.connect(), False
+
+    def _commit(self, batch: list[Job[Work]]) -> None:
+        guard = self._store.guard
+        with self._store.translated_errors():
+            attempt = self._committed(batch)
+            later = [] if attempt.head is None else guard.publish(attempt.head)
+        if later:
+            self._store.read(lambda transaction: guard.confirm(transaction, later))
+        attempt.finish()
+
+    def _committed(self, batch: list[Job[Work]]) -> Attempt:
+        """The try that was committed."""
+        while True:
+            is_kept, attempt = self._writer is not None, Attempt(batch)
+            line = self._writer = self._writer or self._store.connect()
+            try:
+                with line.writing() as tables:
+                    attempt.run(tables, guard=self._store.guard)
+            except BaseException as error:
+                # After an error nothing that this connection remembers is to be trusted: it is closed.
+                self._writer = None
+                try:
+                    is_committed = self._store.is_committed_after(error, attempt, line)
+                finally:
+                    line.close()
+                if is_committed is None or not (is_committed or is_kept):
+                    raise
+                if not is_committed:
+                    continue
+            return attempt
+
+    def close(self) -> None:
+        for line in self._lines():
+            line.close()
+        self._writer, self._readers = None, []
+
+    def leave_to_parent(self) -> None:
+        for line in self._lines():
+            keep_for_ever(line.leave_to_parent())
+
+    def _lines(self) -> list[Line]:
+        return [*([] if self._writer is None else [self._writer]), *self._readers]
+
+
+def _look(line: Line, work: Callable[[Transaction], T]) -> T:
+    with line.reading() as tables:
+        return work(tables)
+
+
+def keep_for_ever(connection: object) -> None:
+    """In a forked child: never close the parent's connection, not even at exit.
+
+    Closing one in the middle of a transaction would roll it back under the parent's hands.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+_OPEN: "weakref.WeakSet[SharedStore]" = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for store in list(_OPEN):
+        store.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

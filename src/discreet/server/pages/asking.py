@@ -1,0 +1,190 @@
+"""Ask: the price and the expected error while a question is written; the answer when it is asked.
+
+All of it goes through the data set's own `explain` and `ask`, as in REST: one path, one deadline, one charge.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from discreet import pictures
+from discreet.answers import Answer, show_value
+from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
+from discreet.numerics import Interval, short_up
+from discreet.planning import Plan
+from discreet.server.approvals import Approval
+from discreet.server.asks import Ask, read_ask
+from discreet.server.dataset import Dataset
+from discreet.server.failures import as_json
+from discreet.server.journal import digest_of, note
+from discreet.server.pages.datasets import describe, examples, sql_name, standing_of
+from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
+from discreet.server.pages.figures import in_both_themes
+from discreet.server.pages.rendering import page
+from discreet.server.pages.standing import SYMBOLS, cost_of_plan, price_of_plan, up
+from discreet.tables import Policy, PublicTable, Table, spell
+
+AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
+WORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "AS", "AND", "OR", "NOT", "IN",
+    "BETWEEN", "LIKE", "IS NULL", "DISTINCT", "DESC", "JOIN", "LEFT JOIN", "ON", "CASE", "WHEN", "THEN",
+    "ELSE", "END", "CAST", "COALESCE", "ABS", "ROUND", "FLOOR", "CEIL", "LOWER", "UPPER", "LENGTH", "SUBSTR",
+    "EXTRACT", "DATE_TRUNC", "WIDTH_BUCKET", "FILTER",
+)  # fmt: skip
+MOST_KEYS = 200  # of a column, that completion knows
+MOST_ROWS = 2000  # of an answer, that a page shows
+
+
+def pages(door: PageDoor) -> APIRouter:
+    """The page itself, and receipts to keep."""
+    router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+    @router.get("/datasets/{name}/ask")
+    async def ask_page(request: Request, name: str) -> Response:
+        visitor = await door.admit(request)
+        dataset = door.house.dataset(name)
+        return page(
+            "ask.html",
+            dataset=dataset,
+            standing=await standing_of(dataset, visitor),
+            examples=examples(dataset.policy),
+            tables=describe(dataset.policy),
+            completions=completions(dataset.policy),
+            **visitor.frame,
+        )
+
+    @router.get("/datasets/{name}/receipts/{charge}")
+    async def receipt(request: Request, name: str, charge: str) -> Response:
+        visitor = await door.admit(request)
+        receipts = await door.house.dataset(name).receipts(visitor.person, charge)
+        kept = {"content-disposition": f'attachment; filename="receipt-{int(charge)}.json"'}
+        return as_json({"receipts": receipts}, headers=kept)
+
+    return router
+
+
+def answers(door: PageDoor) -> APIRouter:
+    """What the page's script asks, in JSON; the word against forgery comes in a header."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.post("/datasets/{name}/explain")
+    async def explain(request: Request, name: str) -> Response:
+        try:
+            visitor, dataset, asked = await _read(door, request, name)
+            (plan,) = plans = await dataset.explain(asked)
+            cost = await door.house.desk.plan(partial(cost_of_plan, plan))
+        except (UnsupportedQuery, InvalidParameter) as error:
+            # A question that is half written is no failure of the request that asks about it.
+            return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
+        free = await dataset.is_free(visitor.person, plans)
+        return as_json(
+            {
+                "free": free,
+                "price": _shown(price_of_plan(plan)),
+                "cost": _shown(cost),
+                "sentences": plan.sentences(),
+                "errors": plan.errors,
+                "figure": _forecast(plan),
+                "standing": (await standing_of(dataset, visitor)).parts(cost),
+                "seconds": dataset.seconds(plans),
+            }
+        )
+
+    @router.post("/datasets/{name}/ask")
+    async def ask(request: Request, name: str) -> Response:
+        visitor, dataset, asked = await _read(door, request, name)
+        given = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
+        if isinstance(given, Approval):
+            return as_json({"waiting": given.to_json()}, status=202)
+        (answer,) = given.answers
+        return as_json(
+            {
+                "charge": given.charge,
+                "charged": given.charged,
+                "table": table_of(answer),
+                "figure": _chart(answer),
+                "receipt": answer.receipt.to_json(),
+                "standing": (await standing_of(dataset, visitor)).parts({}),
+            }
+        )
+
+    return router
+
+
+def _shown(parts: Mapping[str, Fraction]) -> dict[str, str]:
+    return {SYMBOLS.get(name, "δ"): up(part) for name, part in parts.items()}
+
+
+async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, Dataset, Ask]:
+    """Who asks what of which data set; one question at a time."""
+    visitor = await door.admit(request)
+    check_csrf(request.headers.get("x-csrf", ""), visitor.csrf)
+    dataset = door.house.dataset(name)
+    asked = read_ask(await door.body(request), door.house.limits)
+    if asked.is_list:
+        raise InvalidParameter("a page must ask one question at a time, got a list.", parameter="sql")
+    note(request.scope, dataset=name, question=digest_of(asked.questions))
+    return visitor, dataset, asked
+
+
+def completions(policy: Policy) -> list[dict[str, str]]:
+    """Words that may come next: keys are public labels that the owner declared."""
+    found: dict[str, str] = {}
+    every: tuple[Table | PublicTable, ...] = (*policy.tables, *policy.public)
+    for table in every:
+        found.setdefault(sql_name(table.name), "table")
+        for column in table.columns:
+            found.setdefault(sql_name(column.name), column.type)
+            for key in (column.keys or ())[:MOST_KEYS]:
+                text = str(spell(key))
+                quoted = "'" + text.replace("'", "''") + "'" if isinstance(key, str) else text
+                found.setdefault(quoted, f"key of {column.name}")
+    found.update(dict.fromkeys(AGGREGATES, "aggregate"))
+    found.update({word: "word" for word in WORDS if word not in found})
+    return [{"word": word, "kind": kind} for word, kind in found.items()]
+
+
+def table_of(answer: Answer) -> dict[str, Any]:
+    """The released table in words: each value, and ± its interval where it has one."""
+    rows = [
+        [_cell(row[column], ends[column]) for column in answer.columns]
+        for row, ends in zip(answer.rows[:MOST_ROWS], answer.intervals[:MOST_ROWS], strict=True)
+    ]
+    return {
+        "columns": list(answer.columns),
+        "rows": rows,
+        "left_out": max(0, len(answer.rows) - MOST_ROWS),
+        "confidence": f"{float(answer.plan.confidence):.4g}",
+    }
+
+
+def _cell(value: Any, ends: Interval | None) -> Mapping[str, str]:
+    if ends is None or value is None:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return {"text": show_value(value), "kind": "number" if number else "key"}
+    return {"text": show_value(value), "margin": _margin(float(value), ends), "kind": "number"}
+
+
+def _margin(value: float, ends: Interval) -> str:
+    """± half the interval, rounded up, or its two ends where they lie unevenly."""
+    above, below = ends.upper - value, value - ends.lower
+    if abs(above - below) <= 0.01 * max(above, below, 1e-300):
+        return f"± {short_up(Fraction(max(above, below)))}"
+    return f"{ends.lower:.6g} to {ends.upper:.6g}"
+
+
+def _forecast(plan: Plan) -> Any:
+    try:
+        return in_both_themes(pictures.forecast(plan))
+    except DiscreetError:  # no column's error is known beforehand
+        return None
+
+
+def _chart(answer: Answer) -> Any:
+    try:
+        return in_both_themes(pictures.answer(answer))
+    except DiscreetError:  # nothing in it has an interval
+        return None

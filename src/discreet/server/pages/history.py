@@ -1,0 +1,77 @@
+"""History: every release with its price, the running total against the limit, and the chain verified."""
+
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from discreet import pictures
+from discreet.ledger import Record, Verification
+from discreet.server.dataset import Dataset
+from discreet.server.failures import as_json
+from discreet.server.pages.datasets import standing_of
+from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.figures import in_both_themes
+from discreet.server.pages.rendering import page
+from discreet.server.pages.standing import Standing
+
+SHOWN = 500  # newest records on a page
+
+
+def routes(door: PageDoor) -> APIRouter:
+    """What was released, to whom and for how much; an analyst's own, everything to an owner."""
+    router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+    @router.get("/datasets/{name}/history")
+    async def history(request: Request, name: str) -> Response:
+        visitor = await door.admit(request)
+        return await _show(door.house.dataset(name), visitor)
+
+    @router.get("/datasets/{name}/history/figure")
+    async def figure(request: Request, name: str) -> Response:
+        visitor = await door.admit(request)
+        dataset = door.house.dataset(name)
+        records = await dataset.history(visitor.person)
+        return as_json(spending(records, await standing_of(dataset, visitor)))
+
+    @router.post("/datasets/{name}/verify")
+    async def verify(request: Request, name: str) -> Response:
+        visitor = await door.admit_owner(request)
+        await door.form(request, expected=visitor.csrf)
+        dataset = door.house.dataset(name)
+        return await _show(dataset, visitor, verified=await dataset.verify())
+
+    return router
+
+
+async def _show(dataset: Dataset, visitor: Visitor, *, verified: Verification | None = None) -> Response:
+    records = await dataset.history(visitor.person)
+    return page(
+        "history.html",
+        dataset=dataset,
+        records=newest_first(records)[:SHOWN],
+        count=len(records),
+        standing=await standing_of(dataset, visitor),
+        verified=verified,
+        **visitor.frame,
+    )
+
+
+def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records for a table: what does not apply to one is None."""
+    blank = dict.fromkeys(field.name for field in fields(Record))
+    return [{**blank, **record} for record in reversed(records)]
+
+
+def spending(records: list[dict[str, Any]], standing: Standing) -> Any:
+    """The picture of what was charged, in both themes; None where nothing was."""
+    charges = [
+        (record["time"], Decimal(record["cost"]))
+        for record in records
+        if record["kind"] == "charge" and record.get("cost") is not None
+    ]
+    if not charges:
+        return None
+    limit = standing.limit[standing.measure]
+    return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=standing.symbol))

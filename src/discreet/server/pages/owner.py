@@ -1,0 +1,149 @@
+"""Owner: people and their tokens, budgets, the policy as enforced, what waits, releases to review."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from discreet.errors import DiscreetError, InvalidParameter
+from discreet.server.house import House
+from discreet.server.journal import note
+from discreet.server.pages.datasets import describe
+from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.history import newest_first
+from discreet.server.pages.rendering import page
+from discreet.server.pages.standing import NUMBERS, Standing, numbers_of
+from discreet.server.people import DAYS
+from discreet.server.refusals import not_found
+
+LATEST = 10  # releases of each data set, to review
+
+
+def routes(door: PageDoor) -> APIRouter:
+    """Everything that owners see and do."""
+    router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+    @router.get("/owner")
+    async def owner(request: Request) -> Response:
+        return await _show(door.house, await door.admit_owner(request))
+
+    @router.post("/owner/people")
+    async def add(request: Request) -> Response:
+        visitor = await door.admit_owner(request)
+        form = await door.form(request, expected=visitor.csrf)
+        name, role = form.get("name", "").strip(), form.get("role", "")
+        note(request.scope, added=name[:64], role=role[:16])
+        try:
+            days = _days(form.get("days", ""))
+            token = await door.house.desk.look(lambda: door.house.people.add(name, role, days=days))
+        except DiscreetError as error:
+            return await _show(door.house, visitor, problem=error)
+        return await _show(door.house, visitor, token=token, of=name)
+
+    @router.post("/owner/people/{name}/token")
+    async def another(request: Request, name: str) -> Response:
+        visitor = await door.admit_owner(request)
+        await door.form(request, expected=visitor.csrf)
+        _known(door.house, name)
+        note(request.scope, of=name)
+        token = await door.house.desk.look(lambda: door.house.people.new_token(name, days=DAYS))
+        return await _show(door.house, visitor, token=token, of=name)
+
+    @router.post("/owner/people/{name}/revoke")
+    async def revoke(request: Request, name: str) -> Response:
+        visitor = await door.admit_owner(request)
+        await door.form(request, expected=visitor.csrf)
+        _known(door.house, name)
+        note(request.scope, of=name)
+        await door.house.desk.look(lambda: door.house.people.revoke(name))
+        return RedirectResponse("/owner#people", status_code=303)
+
+    @router.post("/owner/datasets/{name}/approvals/{approval}")
+    async def decide(request: Request, name: str, approval: str) -> Response:
+        visitor = await door.admit_owner(request)
+        form = await door.form(request, expected=visitor.csrf)
+        decision = form.get("decision")
+        if decision not in ("approved", "denied"):
+            raise InvalidParameter("decision must be approved or denied.", parameter="decision")
+        note(request.scope, dataset=name, approval=approval[:32], decision=decision)
+        await door.house.dataset(name).decide(visitor.person, approval, decision)  # type: ignore[arg-type]
+        return RedirectResponse("/owner#waiting", status_code=303)
+
+    @router.post("/owner/datasets/{name}/shares")
+    async def reserve(request: Request, name: str) -> Response:
+        visitor = await door.admit_owner(request)
+        form = await door.form(request, expected=visitor.csrf)
+        dataset = door.house.dataset(name)
+        analyst, reason = form.get("analyst", ""), form.get("reason", "").strip()[:200] or "share"
+        _known(door.house, analyst)
+        note(request.scope, dataset=name, analyst=analyst)
+        try:
+            await dataset.reserve(analyst, _budget(form), reason=f"{visitor.person.name}: {reason}")
+        except DiscreetError as error:
+            return await _show(door.house, visitor, problem=error)
+        return RedirectResponse("/owner#budgets", status_code=303)
+
+    return router
+
+
+async def _show(
+    house: House, visitor: Visitor, *, token: str = "", of: str = "", problem: DiscreetError | None = None
+) -> Response:
+    everyone = await house.desk.look(
+        lambda: [(person, house.people.tokens(person.name)) for person in house.people.everyone()]
+    )
+    return page(
+        "owner.html",
+        status=problem.status if problem else 200,
+        everyone=everyone,
+        token=token,
+        of=of,
+        problem=problem.message if problem else "",
+        datasets=[await _dataset(house, each, visitor) for each in house.datasets],
+        days=DAYS,
+        **visitor.frame,
+    )
+
+
+async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
+    dataset = house.dataset(name)
+    facts = await dataset.budget(visitor.person)
+    records = await dataset.history(visitor.person)
+    charges = [record for record in records if record["kind"] == "charge"]
+    approvals = await dataset.approvals(visitor.person)
+    return {
+        "name": name,
+        "standing": Standing.read(facts),
+        "accounts": [_account(each) for each in facts.get("accounts", ())],
+        "policy": dataset.describe(),
+        "tables": describe(dataset.policy),
+        "latest": newest_first(charges)[:LATEST],
+        "waiting": [each.to_json() for each in approvals if each.state == "waiting"],
+    }
+
+
+def _account(facts: dict[str, Any]) -> dict[str, Any]:
+    standing = Standing(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
+    return {"name": facts["account"], "rule": facts["rule"], "standing": standing}
+
+
+def _known(house: House, name: str) -> None:
+    if house.people.find(name) is None:
+        raise not_found()
+
+
+def _budget(form: Mapping[str, str]) -> dict[str, Decimal]:
+    """The numbers of a budget, exactly as they were written."""
+    written = {name: form.get(name, "").strip() for name in NUMBERS}
+    try:
+        return {name: Decimal(text) for name, text in written.items() if text}
+    except ArithmeticError:
+        raise InvalidParameter("a share must be stated in numbers.", parameter="budget") from None
+
+
+def _days(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise InvalidParameter("days must be a whole number.", parameter="days")
+    return int(text)

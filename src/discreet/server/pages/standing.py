@@ -1,0 +1,127 @@
+"""How a budget stands, as the pages show it: a gauge, numbers on the safe side, how many questions fit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from discreet.accounting import notion_json, rule_for
+from discreet.numerics import short_down, short_up
+from discreet.pictures.theme import with_power
+from discreet.planning import Plan, budget_of, named_price, price_of
+
+SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ²"}  # what adds up; of μ it is the square
+NUMBERS = (*SYMBOLS, "delta")
+MANY = 10**6
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A limit, and what of it remains, by measure."""
+
+    limit: Mapping[str, Fraction]
+    remaining: Mapping[str, Fraction]
+
+    @classmethod
+    def read(cls, facts: Mapping[str, Any]) -> "Standing":
+        """From the exact numbers of `Dataset.budget`."""
+        return cls(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
+
+    @property
+    def measure(self) -> str:
+        """What the budget is counted in."""
+        return next(name for name in SYMBOLS if name in self.limit)
+
+    @property
+    def symbol(self) -> str:
+        """The measure's letter."""
+        return SYMBOLS[self.measure]
+
+    @property
+    def spent(self) -> Fraction:
+        """What is gone, or reserved for others."""
+        return self.limit[self.measure] - self.remaining.get(self.measure, Fraction(0))
+
+    @property
+    def gauge(self) -> dict[str, float]:
+        """Percentages of the bar."""
+        limit = self.limit[self.measure]
+        return {"spent": float(100 * self.spent / limit) if limit else 100.0}
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Spending rounded up, what is left rounded down."""
+        measure = self.measure
+        return {
+            "symbol": self.symbol,
+            "limit": down(self.limit[measure]),
+            "spent": up(self.spent),
+            "remaining": down(self.remaining.get(measure, Fraction(0))),
+            "delta": down(self.limit["delta"]) if self.limit.get("delta") else "",
+            "delta_remaining": down(self.remaining.get("delta", Fraction(0))),
+        }
+
+    def fits(self, price: Mapping[str, Fraction]) -> int | None:
+        """How many more questions at this price fit, at least; None where the price has another measure.
+
+        >>> Standing({"epsilon": Fraction(1)}, {"epsilon": Fraction(1, 2)}).fits({"epsilon": Fraction(1, 5)})
+        2
+        """
+        if not price.get(self.measure):
+            return None
+        counts = [
+            self.remaining.get(name, Fraction(0)) // part
+            for name, part in price.items()
+            if part and (name in self.remaining or name == "delta")
+        ]
+        return min(MANY, *counts) if counts else None
+
+    def parts(self, price: Mapping[str, Fraction]) -> dict[str, Any]:
+        """The gauge with the next question's price on it, and how many such fit."""
+        limit, next_price = self.limit[self.measure], price.get(self.measure, Fraction(0))
+        fits = self.fits(price)
+        return {
+            **self.gauge,
+            "next": float(min(100 * next_price / limit, Fraction(100))) if limit else 0.0,
+            "fits": fits,
+            "words": self.words,
+        }
+
+
+def up(value: Fraction) -> str:
+    """A number for a reader, never below itself.
+
+    >>> up(Fraction(1, 3)), up(Fraction(1, 10**6))
+    ('0.333334', '10⁻⁶')
+    """
+    return with_power(short_up(value))
+
+
+def down(value: Fraction) -> str:
+    """A number for a reader, never above itself."""
+    return with_power(short_down(value))
+
+
+def numbers_of(facts: Mapping[str, Any]) -> dict[str, Fraction]:
+    """What adds up of a notion written by name: ε, ρ, δ, and the square of μ."""
+    numbers = {name: Fraction(str(facts[name])) for name in NUMBERS if name in facts}
+    return {name: number**2 if name == "mu" else number for name, number in numbers.items()}
+
+
+def price_of_plan(plan: Plan) -> dict[str, Fraction]:
+    """What was named, or found, as the price of a plan."""
+    price = price_of([plan])
+    return {name: getattr(price, name) for name in NUMBERS if getattr(price, name, 0)}
+
+
+def cost_of_plan(plan: Plan) -> dict[str, Fraction]:
+    """What the data set's account would be charged, in its own measure; refused where it has no price for it.
+
+    A filter that pays for many charges together has no such number for one: there the price stands for it.
+    """
+    policy = plan.policy
+    if policy.filter is not None:
+        return price_of_plan(plan)
+    rule = rule_for(budget_of(policy), relation=policy.relation)
+    paid = rule.spent(rule.cost(plan.loss, named_price(policy, plan.price)))
+    return {name: part for name, part in numbers_of(notion_json(paid)).items() if part}

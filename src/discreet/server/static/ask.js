@@ -1,0 +1,200 @@
+// Ask: explain while the question is written, ask when it is sent. The server decides everything.
+"use strict";
+(() => {
+  const WAIT_MS = 250; // after the last key
+  const byId = (id) => document.getElementById(id);
+  const root = document.querySelector(".ask");
+  const form = byId("question");
+  const area = byId("sql");
+  const send = byId("send");
+  const words = JSON.parse(byId("completions").textContent);
+  const editor = Editor.make(area, byId("suggestions"), words);
+  const base = `/datasets/${encodeURIComponent(root.dataset.dataset)}`;
+  const csrf = document.querySelector("meta[name=csrf]").content;
+  let timer = 0;
+  let latest = 0;
+  let asking = false;
+
+  function body() {
+    const amount = form.amount.value.trim();
+    // The number is passed on as it was written: the server reads it exactly.
+    if (!/^\d*\.?\d+(e-?\d+)?$/i.test(amount)) return null;
+    const plain = amount.startsWith(".") ? `0${amount}` : amount.replace(/^0+(?=\d)/, "");
+    return `{"sql":${JSON.stringify(area.value)},"${form.kind.value}":${plain},"confidence":${form.confidence.value}}`;
+  }
+
+  async function post(path, text, headers = {}) {
+    const response = await fetch(`${base}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-csrf": csrf, ...headers },
+      body: text,
+    });
+    const found = await response.json();
+    if (response.status === 401) window.location.assign("/login");
+    if (!response.ok) throw Object.assign(new Error(found.error.message), found.error);
+    return found;
+  }
+
+  const facts = (pairs) => Figures.facts(byId("price-facts"), pairs);
+
+  function gauge(standing, free = false) {
+    const block = byId("gauge");
+    const over = standing.fits === 0 && !free;
+    const next = block.querySelector(".next");
+    next.setAttribute("x", `${over ? 0 : standing.spent}%`);
+    next.setAttribute("width", free ? "0" : `${over ? 100 : Math.min(standing.next ?? 0, 100 - standing.spent)}%`);
+    next.classList.toggle("over", over);
+    block.querySelector(".spent").setAttribute("width", `${standing.spent}%`);
+    block.querySelector(".spent-number").textContent = standing.words.spent;
+    block.querySelector(".left-number").textContent = standing.words.remaining;
+    const said = standing.words;
+    block.querySelector("svg").setAttribute("aria-label", `${said.spent} of ${said.limit} ${said.symbol} spent, ${said.remaining} left`);
+    return over;
+  }
+
+  function fail(error) {
+    byId("sql-error").textContent = (error.message || "The server cannot be reached.").split("\n")[0];
+    editor.mark(error.place ?? null);
+    send.disabled = true;
+    facts([]);
+    byId("forecast").hidden = byId("plan").hidden = byId("free").hidden = true;
+  }
+
+  function show(found) {
+    byId("sql-error").textContent = "";
+    editor.mark(null);
+    byId("free").hidden = !found.free;
+    const words = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
+    const [price, cost] = [words(found.price), words(found.cost)];
+    const fits = found.standing.fits;
+    facts([
+      ["price", found.free ? "free" : price],
+      ...(price === cost || found.free ? [] : [["of the budget", cost]]),
+      ["such questions that fit", fits === null ? "—" : fits.toLocaleString("en")],
+      ["answer after", found.free ? "at once" : `${found.seconds} s`],
+    ]);
+    const over = gauge(found.standing, found.free);
+    send.disabled = asking || over;
+    byId("state").textContent = over ? "This costs more than is left. Ask for less, or ask the owner for more." : "";
+    const holder = byId("forecast");
+    holder.hidden = !found.figure;
+    if (found.figure) {
+      holder.querySelector(".plot").style.height = `${66 + 76 * found.figure.light.data.length}px`;
+      Figures.drawBoth(holder, found.figure);
+    }
+    const plan = byId("plan");
+    plan.hidden = false;
+    plan.querySelector("ol").replaceChildren(...found.sentences.slice(1).map((sentence) => {
+      const line = document.createElement("li");
+      line.textContent = sentence;
+      return line;
+    }));
+  }
+
+  async function explain() {
+    const mine = ++latest;
+    const text = body();
+    if (!area.value.trim() || !text) {
+      send.disabled = true;
+      return;
+    }
+    try {
+      const found = await post("explain", text);
+      if (mine === latest) (found.refused ? fail : show)(found.refused ?? found);
+    } catch (error) {
+      if (mine === latest) fail(error);
+    }
+  }
+
+  function later() {
+    send.disabled = true;
+    clearTimeout(timer);
+    timer = setTimeout(explain, WAIT_MS);
+  }
+
+  function table(found) {
+    const element = document.createElement("table");
+    const caption = element.createCaption();
+    caption.textContent = `± holds with ${Math.round(found.confidence * 100)} % confidence.`
+      + (found.left_out ? ` ${found.left_out} more rows are not shown.` : "");
+    const head = element.createTHead().insertRow();
+    found.columns.forEach((name, i) => {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.textContent = name;
+      if (found.rows.length && found.rows[0][i].kind === "number") cell.className = "number";
+      head.append(cell);
+    });
+    const rows = element.createTBody();
+    found.rows.forEach((row) => {
+      const line = rows.insertRow();
+      row.forEach(({ text, margin, kind }) => {
+        const cell = line.insertCell();
+        cell.textContent = text;
+        if (kind === "number") cell.className = "number";
+        if (margin) {
+          const part = document.createElement("span");
+          part.className = "pm";
+          part.textContent = margin;
+          cell.append(part);
+        }
+      });
+    });
+    return element;
+  }
+
+  function showAnswer(found) {
+    const section = byId("answer");
+    section.hidden = false;
+    byId("paid").textContent = found.charged ? "charged" : "free: answered before";
+    byId("paid").classList.toggle("good", !found.charged);
+    byId("receipt").href = `${base}/receipts/${found.charge}`;
+    byId("answer-table").replaceChildren(table(found.table));
+    const holder = byId("chart");
+    holder.hidden = !found.figure;
+    if (found.figure) Figures.drawBoth(holder, found.figure);
+    gauge({ ...found.standing, next: 0, fits: null });
+    section.focus({ preventScroll: true });
+    section.scrollIntoView({ block: "nearest" });
+  }
+
+  async function ask() {
+    const text = body();
+    if (asking || send.disabled || !text) return;
+    asking = send.disabled = true;
+    form.setAttribute("aria-busy", "true");
+    byId("state").textContent = "Charged, running. The answer leaves at its deadline, whatever the data.";
+    try {
+      const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+      const found = await post("ask", text, { "idempotency-key": key });
+      byId("state").textContent = found.waiting ? "This price needs the owner’s word. Ask again when it was approved." : "";
+      if (!found.waiting) showAnswer(found);
+    } catch (error) {
+      byId("state").textContent = error.message;
+    }
+    asking = false;
+    form.removeAttribute("aria-busy");
+    const said = byId("state").textContent;
+    await explain();
+    if (said) byId("state").textContent = said;
+  }
+
+  form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
+  form.addEventListener("input", later);
+  form.kind.addEventListener("change", () => {
+    const within = form.kind.value === "within";
+    form.querySelector("label[for=amount]").textContent = within ? "Error, at most ±" : "How much";
+    form.amount.value = { epsilon: "0.1", rho: "0.01", within: "100" }[form.kind.value];
+  });
+  area.addEventListener("keydown", (event) => {
+    if (event.ctrlKey && event.key === "Enter") { event.preventDefault(); ask(); }
+  });
+  document.querySelectorAll(".example").forEach((button) => button.addEventListener("click", () => {
+    area.value = button.dataset.sql;
+    area.focus();
+    later();
+  }));
+  const given = new URLSearchParams(window.location.search).get("sql");
+  if (given) area.value = given;
+  explain();
+})();

@@ -1,0 +1,106 @@
+"""discreet serve, as a process: its start, its stop, and who may come in."""
+
+import contextlib
+import http.client
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import discreet as dp
+from server.process import Process
+from server.running import write_policy
+
+COLD_START_S = 3.0
+
+
+def run(*words):
+    done = subprocess.run(
+        [sys.executable, "-m", "discreet.cli", *map(str, words)], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_demo_opens_a_ready_house_with_tokens_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with Process("--demo") as demo:
+        analyst = dp.connect(demo.facts["address"], token=demo.facts["tokens"]["analyst"])
+        plan = analyst.explain("SELECT city, COUNT(*) AS n FROM people GROUP BY city", epsilon=0.5)
+        assert plan.errors["n"] > 0
+        owner = dp.connect(demo.facts["address"], token=demo.facts["tokens"]["owner"])
+        assert owner.policy.id == "demo"
+        assert [table.name for table in owner.policy.tables] == ["people"]
+        assert demo.stop() == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cold_start_takes_less_than_three_seconds():
+    """In processor time of the server: what a machine that does nothing else would take at most."""
+    before = os.times()
+    with Process("--demo") as demo:
+        urllib.request.urlopen(demo.facts["address"] + "/health").read()
+        demo.stop()
+    after = os.times()
+    spent = (after.children_user + after.children_system) - (before.children_user + before.children_system)
+    assert spent < COLD_START_S
+
+
+def test_people_are_added_listed_given_tokens_and_revoked(tmp_path):
+    policy = write_policy(tmp_path)
+    code, out, _ = run("serve", "people", "add", "ann", "--role", "owner", "--policy", policy, "--json")
+    token = json.loads(out)["token"]
+    assert code == 0
+    with Process(policy) as server:
+        address = server.facts["address"]
+        assert dp.connect(address, token=token).remaining.epsilon == 100
+        assert run("serve", "people", "revoke", "ann", "--policy", policy)[1] == "1 tokens of ann ended\n"
+        request = urllib.request.Request(f"{address}/api/me", headers={"authorization": f"Bearer {token}"})
+        with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+            urllib.request.urlopen(request)
+        refused.value.close()
+        again = run("serve", "people", "token", "ann", "--policy", policy)[1].strip()
+        assert dp.connect(address, token=again).history
+        listed = json.loads(run("serve", "people", "list", "--policy", policy, "--json")[1])
+        assert listed == [{"name": "ann", "role": "owner", "tokens": 1}]
+        server.stop()
+
+
+def test_a_taken_port_no_policy_and_a_missing_file_are_refused_in_words(tmp_path):
+    code, _, err = run("serve")
+    assert (code, "policies or --demo" in err) == (2, True)
+    code, _, err = run("serve", tmp_path / "nowhere.toml")
+    assert (code, "readable file" in err) == (2, True)
+    with Process("--demo") as demo:
+        code, _, err = run("serve", "--demo", "--port", str(demo.port))
+        assert (code, "free" in err) == (2, True)
+
+
+def test_a_killed_server_keeps_its_charges_and_abandons_what_ran(tmp_path):
+    policy = write_policy(tmp_path, deadline_s=30)
+    _, out, _ = run("serve", "people", "add", "ann", "--policy", policy)
+    request = urllib.request.Request(
+        "http://", method="POST", headers={"authorization": f"Bearer {out.strip()}"},
+        data=json.dumps({"sql": "SELECT COUNT(*) AS n FROM town", "epsilon": 2}).encode(),
+    )  # fmt: skip
+    with Process(policy) as server, dp.Curator.from_policy(policy) as watching:
+        request.full_url = server.facts["address"] + "/api/datasets/town/ask"
+        asking = threading.Thread(target=ask_and_wait, args=(request,))
+        asking.start()
+        while not any(record.kind == "charge" for record in watching.history):
+            time.sleep(0.05)
+        server.kill()
+        asking.join()
+    with dp.Curator.from_policy(policy) as curator:
+        assert curator.remaining.epsilon == 98
+        assert [record.state for record in curator.history if record.kind == "charge"] == ["abandoned"]
+
+
+def ask_and_wait(request):
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        urllib.request.urlopen(request, timeout=60)

@@ -1,0 +1,74 @@
+"""Every engine that must agree with the naive reference: how a test opens it on rows in memory.
+
+A new engine is one line in MAKERS: a function of the pytest request, a policy and rows that gives an open
+engine with the md5 order, as a context manager.
+"""
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+
+from discreet.engines import DuckDBEngine, Engine, PostgresEngine
+from engines.people import as_arrow
+
+POSTGRES = {
+    "integer": "bigint",
+    "number": "double precision",
+    "text": "text",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "timestamp",
+}
+
+
+def shuffled(rows: Any, seed: int = 7) -> Any:
+    """The same tables, their rows in another order."""
+    return {name: random.Random(seed).sample(list(each), len(each)) for name, each in rows.items()}
+
+
+@contextlib.contextmanager
+def on_duckdb(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
+    """On one thread."""
+    with contextlib.closing(DuckDBEngine(policy, as_arrow(policy, rows), hashing="md5", threads=1)) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def on_duckdb_otherwise(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
+    """On two threads, in another order."""
+    frames = as_arrow(policy, shuffled(rows))
+    with contextlib.closing(DuckDBEngine(policy, frames, hashing="md5", threads=2)) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def on_postgres(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
+    """On a real server, in another order."""
+    address = request.getfixturevalue("conformance_database")
+    fill(address, policy, shuffled(rows))
+    with contextlib.closing(PostgresEngine(policy, address=address, hashing="md5")) as engine:
+        yield engine
+
+
+MAKERS: dict[str, Callable[[Any, Any, Any], contextlib.AbstractContextManager[Engine]]] = {
+    "duckdb": on_duckdb,
+    "duckdb otherwise": on_duckdb_otherwise,
+    "postgresql": on_postgres,
+}
+
+
+def fill(address: str, policy: Any, rows: Any, types: dict[str, str] | None = None) -> None:
+    """Make the policy's tables anew in a database, with these rows; `types` for columns stored otherwise."""
+    with psycopg.connect(address) as connection:
+        connection.execute("SET LOCAL synchronous_commit = off")
+        for table in (*policy.tables, *policy.public):
+            columns = {each.name: (types or {}).get(each.name, POSTGRES[each.type]) for each in table.columns}
+            listed = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+            connection.execute(f'DROP TABLE IF EXISTS "{table.name}"'.encode())
+            connection.execute(f'CREATE TABLE "{table.name}" ({listed})'.encode())
+            with connection.cursor().copy(f'COPY "{table.name}" FROM STDIN'.encode()) as copy:
+                for row in rows[table.name]:
+                    copy.write_row([row.get(name) for name in columns])

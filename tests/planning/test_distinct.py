@@ -1,0 +1,84 @@
+"""COUNT(DISTINCT x): how many declared keys there are; a unit brings at most as many as it has rows."""
+
+from fractions import Fraction
+
+import pandas
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import discreet as dp
+from discreet.engines import MemoryEngine
+from planning.frozen import inputs, plan_of
+from queries.bank import BANK
+
+SQL = "SELECT COUNT(DISTINCT city) AS cities FROM accounts"
+BY_AGE = "SELECT active, COUNT(DISTINCT age) AS ages FROM accounts GROUP BY active"
+EMPTY = {"visits": [], "payments": [], "survey": [], "cities": [], "regions": []}
+
+
+def rows_of(*pairs):
+    return {"accounts": [{"person": p, "id": i, "city": c, "age": a, "active": a % 2 == 0}
+                         for i, (p, c, a) in enumerate(pairs)], **EMPTY}  # fmt: skip
+
+
+def exactly(plan, rows, salt=3):
+    ((columns, _),) = inputs(plan, MemoryEngine(BANK, rows), salt)
+    return columns[-1]
+
+
+def test_keys_are_counted_once_and_others_not_at_all():
+    plan = plan_of(SQL, epsilon=1)
+    rows = rows_of((1, "Ottawa", 3), (2, "Ottawa", 4), (3, "Québec", 5), (4, None, 6), (5, "Paris", 7))
+    assert exactly(plan, rows) == {(): 2}
+    assert exactly(plan, rows_of()) == {(): 0}
+
+
+def test_a_unit_is_charged_for_all_its_rows():
+    (each,) = plan_of(SQL, epsilon=1).sets
+    assert each.noises[0].noise.sensitivity == 10  # max_rows of accounts
+    (grouped,) = plan_of(BY_AGE, epsilon=1).sets
+    assert grouped.noises[0].noise.sensitivity == 20  # in both groups
+
+
+PEOPLE = st.lists(
+    st.tuples(st.integers(1, 4), st.sampled_from(["Ottawa", "Toronto", "Québec", None]), st.integers(0, 120)),
+    max_size=60,
+)
+
+
+@given(pairs=PEOPLE, mine=st.lists(st.integers(0, 120), max_size=40), salt=st.integers(0, 50))
+@settings(max_examples=60, deadline=None)
+def test_one_unit_moves_it_by_at_most_the_sensitivity(pairs, mine, salt):
+    plan = plan_of(BY_AGE, epsilon=1)
+    with_me = [*pairs, *((9, "Ottawa", age) for age in mine)]
+    one, other = (exactly(plan, rows_of(*each), salt) for each in (pairs, with_me))
+    moved = [abs(one[group] - other[group]) for group in one]
+    assert sum(moved) <= plan.sets[0].noises[0].noise.sensitivity
+    assert all(step <= 10 for step in moved)
+
+
+def test_an_uncapped_unit_would_be_noticed():
+    plan = plan_of(BY_AGE, epsilon=1)
+    mine = rows_of(*((9, "Ottawa", age) for age in range(100)))
+    different = {group: len({row["age"] for row in mine["accounts"] if row["active"] == group[0]})
+                 for group in ((True,), (False,))}  # fmt: skip
+    assert sum(different.values()) > plan.sets[0].noises[0].noise.sensitivity  # the planted fault: no bound
+    assert sum(exactly(plan, mine).values()) <= plan.sets[0].noises[0].noise.sensitivity
+
+
+def test_the_answer_has_an_error_and_an_interval(tmp_path):
+    frame = pandas.DataFrame({"person": range(3000), "kind": ["card", "loan", "car"] * 1000})
+    with dp.Curator.open(
+        frame,
+        name="t",
+        unit="person",
+        budget={"epsilon": 50},
+        keys={"kind": ["card", "loan", "car", "boat"]},
+        ledger=tmp_path / "t.ledger",
+    ) as curator:
+        answer = curator.ask("SELECT COUNT(DISTINCT kind) AS kinds, COUNT(*) AS n FROM t", epsilon=40)
+        built = curator.explain(curator.table("t").count_distinct("kind", name="kinds"), epsilon=1)
+    # At epsilon 20 a discrete Laplace number is off with probability below 1e-8.
+    assert answer.rows[0]["kinds"] == 3
+    assert answer.intervals[0]["kinds"].lower <= 3 <= answer.intervals[0]["kinds"].upper
+    assert built.errors["kinds"] == pytest.approx(float(Fraction(3)))

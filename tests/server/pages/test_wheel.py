@@ -1,0 +1,18 @@
+"""Everything that the pages need is in the wheel, so that they work offline."""
+
+import zipfile
+from pathlib import Path
+
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_wheel_carries_templates_static_files_and_theory(tmp_path):
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    names = set(zipfile.ZipFile(wheel).namelist())
+    server = ROOT / "src" / "discreet" / "server"
+    for folder in ("templates", "static"):
+        expected = {f"discreet/server/{folder}/{path.name}" for path in (server / folder).iterdir()}
+        assert expected <= names
+    assert {f"discreet/theory/{path.name}" for path in (ROOT / "docs" / "theory").glob("*.md")} <= names

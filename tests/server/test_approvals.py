@@ -1,0 +1,84 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from server.running import running, write_policy
+
+COUNT = "SELECT COUNT(*) AS n FROM town"
+
+
+@pytest.fixture
+def town(tmp_path):
+    with running(write_policy(tmp_path, server="approve_above = { epsilon = 0.5 }")) as served:
+        yield served
+
+
+def decide(town, approval, decision):
+    path = f"/api/datasets/town/approvals/{approval}"
+    return town.send("POST", path, who="olga", body={"decision": decision})
+
+
+def test_a_price_up_to_the_limit_needs_nobody(town):
+    assert town.ask(COUNT, epsilon=0.5).status == 200
+
+
+def test_a_price_above_it_waits_is_approved_and_asked_once(town):
+    waiting = town.ask(COUNT, epsilon=0.6)
+    assert waiting.status == 202
+    assert town.spent().epsilon == 0
+    assert town.ask(COUNT, epsilon=0.6).json == waiting.json
+    (listed,) = town.send("GET", "/api/datasets/town/approvals", who="olga").json["approvals"]
+    assert (listed["person"], listed["state"], listed["price"]["epsilon"]) == ("ann", "waiting", "3/5")
+    assert decide(town, waiting.json["approval"], "approved").json["state"] == "approved"
+    answer = town.ask(COUNT, epsilon=0.6)
+    assert answer.json["charged"] is True
+    assert town.ask(COUNT, epsilon=0.6).json["charged"] is False
+    assert town.ask(f"{COUNT} WHERE debt > 1", epsilon=0.6).status == 202
+
+
+def test_what_is_denied_stays_denied_and_may_be_asked_for_anew(town):
+    first = town.ask(COUNT, epsilon=0.6).json["approval"]
+    assert decide(town, first, "denied").json["state"] == "denied"
+    assert decide(town, first, "approved").json["state"] == "denied"
+    again = town.ask(COUNT, epsilon=0.6)
+    assert again.status == 202
+    assert again.json["approval"] != first
+
+
+def test_an_approval_is_for_one_person_one_question_one_price(town):
+    approval = town.ask(COUNT, epsilon=0.6).json["approval"]
+    decide(town, approval, "approved")
+    assert town.ask(COUNT, epsilon=0.7).status == 202
+    assert town.ask(COUNT, epsilon=0.6, who="bob").status == 202
+    assert town.send("GET", "/api/datasets/town/approvals", who="bob").json["approvals"][0]["person"] == "bob"
+
+
+def test_of_two_asks_at_once_one_passes(town):
+    decide(town, town.ask(COUNT, epsilon=0.6).json["approval"], "approved")
+    with ThreadPoolExecutor(8) as askers:
+        replies = list(askers.map(lambda _: town.ask(COUNT, epsilon=0.6), range(8)))
+    assert sum(reply.status == 200 and reply.json["charged"] for reply in replies) == 1
+    assert town.spent().epsilon == pytest.approx(0.6)
+
+
+def test_an_approval_that_met_a_spent_budget_is_given_back(tmp_path):
+    with running(write_policy(tmp_path, epsilon=1, server="approve_above = { epsilon = 0.5 }")) as town:
+        decide(town, town.ask(COUNT, epsilon=0.8).json["approval"], "approved")
+        town.ask(f"{COUNT} WHERE debt > 1", epsilon=0.5)
+        assert town.ask(COUNT, epsilon=0.8).code == "budget_exceeded"
+        (kept,) = town.send("GET", "/api/datasets/town/approvals").json["approvals"]
+        assert kept["state"] == "approved"
+
+
+def test_rho_against_a_limit_in_epsilon_waits_and_owners_need_nobody(town):
+    assert town.ask(COUNT, rho=0.001).status == 202
+    assert town.ask(COUNT, epsilon=0.6, who="olga").status == 200
+
+
+def test_a_watch_above_the_price_waits_too(town):
+    body = {"threshold": 10, "epsilon": 1}
+    waiting = town.send("POST", "/api/datasets/town/watch", body=body)
+    assert waiting.status == 202
+    decide(town, waiting.json["approval"], "approved")
+    assert town.send("POST", "/api/datasets/town/watch", body=body).status == 201
+    assert town.spent().epsilon == 1
