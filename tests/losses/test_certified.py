@@ -42,8 +42,12 @@ def test_the_interval_holds_the_reference_and_is_narrow(row):
 
 
 def test_the_references_are_complete():
-    assert len(REFERENCES) >= 50
-    assert {row["count"] for row in REFERENCES} == {1, 10, 100, 10000}
+    counts, deltas = (1, 10, 100, 10000), ("1e-3", "1e-6", "1e-15", "1e-30")
+    laws = ("gaussian(sigma=2)", "laplace(scale=10)", "pure(epsilon=0.1)", "discrete_laplace(scale=10)")
+    wanted = {(law, count, delta) for law in laws for count in counts for delta in deltas}
+    sampled = "sampled(gaussian(sigma=1), rate=0.01)"  # one use is closed, few are bracketed by grids below
+    wanted |= {(sampled, count, delta) for count in counts[2:] for delta in deltas}
+    assert {(row["loss"], row["count"], row["delta"]) for row in REFERENCES} == wanted
 
 
 @pytest.mark.soak
