@@ -14,6 +14,8 @@ BENCHES = (
     "noise",
     "postgres",
     "questions",
+    "scale",
+    "spark",
     "tpch",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report
 

@@ -1,12 +1,14 @@
 """The ledger's throughput beside the store's own commit rate, in the same seconds, on the same disk.
 
-The store's own rate is what SQLite does with the same settings and one row a commit. Disks have moods, so
+The store's own rate is what SQLite does with the same settings and one row a commit, and what PostgreSQL
+does with one row a commit over one connection. Disks have moods, so
 every kind of writer takes turns with the store itself, and the ratio of each turn is what counts.
 """
 
 import multiprocessing
 import sqlite3
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -14,12 +16,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
+
 from bench.harness import Report, Row
 from discreet.ledger import Ledger, Request
 from discreet.ledger.connection import configure
 from discreet.losses import PureDP
 
-OWN = "SQLite's own commit"
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from servers.postgres import PostgresServer
+
+OWN, SERVER_OWN = "SQLite's own commit", "PostgreSQL's own commit"
 SLICE_S, TURNS, WRITERS, LONG_PAST = 0.5, 8, 8, 100_000
 BUDGET, PRICE = PureDP(10**4), PureDP(0.001)
 
@@ -50,8 +57,24 @@ class Plain:
         return repeat(self.commit)
 
 
-def open_ledger(path: Path) -> Ledger:
-    return Ledger.open(path, dataset="bank", budget=BUDGET)
+class PlainServer:
+    """PostgreSQL itself: the same row, one connection."""
+
+    def __init__(self, address: str) -> None:
+        self._run = psycopg.connect(address, autocommit=True).execute
+        self._run("CREATE TABLE entries (sequence BIGSERIAL PRIMARY KEY, body TEXT)")
+
+    def commit(self) -> None:
+        self._run("BEGIN")
+        self._run("INSERT INTO entries (body) VALUES (%s)", ("x" * 500,))
+        self._run("COMMIT")
+
+    def rate(self) -> float:
+        return repeat(self.commit)
+
+
+def open_ledger(place: Path | str) -> Ledger:
+    return Ledger.open(place, dataset="bank", budget=BUDGET)
 
 
 def charge(ledger: Ledger) -> None:
@@ -71,9 +94,9 @@ def threads_rate(ledger: Ledger, threads: int) -> float:
     return sum(rates)
 
 
-def process_rate(path: Path) -> float:
+def process_rate(place: Path | str) -> float:
     """Charges a second of one process among several."""
-    with open_ledger(path) as ledger:
+    with open_ledger(place) as ledger:
         return repeat(lambda: charge(ledger), 2 * SLICE_S)
 
 
@@ -101,7 +124,7 @@ def run(rivals: object = None) -> Report:
     """Throughput with one and eight writers, and what a long past costs."""
     report = Report("Ledger: seconds a charge, beside the store's own commit on the same disk")
 
-    def add(what: str, rival: str, times: tuple[float, float], limit: float) -> None:
+    def add(what: str, rival: str, times: tuple[float, float], limit: float | None) -> None:
         report.rows.append(Row(what, times[0], rival, times[1], limit))
 
     with tempfile.TemporaryDirectory() as name:
@@ -111,9 +134,20 @@ def run(rivals: object = None) -> Report:
             add("a charge, 1 thread", OWN, compare(own, lambda: threads_rate(ledger, 1)), 2)
             add("a charge, 8 threads", OWN, compare(own, lambda: threads_rate(ledger, WRITERS)), 2)
             add(f"a charge after {LONG_PAST}", "a charge after none", compare_past(other, ledger), 1.5)
-        with multiprocessing.get_context("spawn").Pool(WRITERS) as pool:
-            shared = [place / "c.ledger"] * WRITERS
-            pool.map(process_rate, shared, chunksize=1)  # warm: everything is imported
-            times = compare(own, lambda: sum(pool.map(process_rate, shared, chunksize=1)))
-            add("a charge, 8 processes", OWN, times, 2)
+        add("a charge, 8 processes", OWN, compare_processes(own, place / "c.ledger"), 2)
+    with PostgresServer() as server:
+        own, address = PlainServer(server.database()).rate, server.database()
+        with open_ledger(address) as ledger:
+            for threads in (1, WRITERS):
+                times = compare(own, lambda count=threads: threads_rate(ledger, count))
+                add(f"a charge in PostgreSQL, {threads} thread{'s' * (threads > 1)}", SERVER_OWN, times, None)
+        add("a charge in PostgreSQL, 8 processes", SERVER_OWN, compare_processes(own, address), None)
     return report
+
+
+def compare_processes(own: Callable[[], float], place: Path | str) -> tuple[float, float]:
+    """The same with eight processes, warm: everything is imported."""
+    with multiprocessing.get_context("spawn").Pool(WRITERS) as pool:
+        shared = [place] * WRITERS
+        pool.map(process_rate, shared, chunksize=1)
+        return compare(own, lambda: sum(pool.map(process_rate, shared, chunksize=1)))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -88,8 +89,8 @@ def make_small_file(path: Path) -> None:
     )
 
 
-def open_curator(path: Path) -> Curator:
-    """The task's limits and bounds; the budget is ample."""
+def open_curator(path: Path, **options: Any) -> Curator:
+    """The task's limits and bounds; the budget is ample. Options: engine, ledger."""
     return Curator.open(
         path,
         name="t",
@@ -99,6 +100,7 @@ def open_curator(path: Path) -> Curator:
         keys={"grp": KEYS},
         max_groups=5,
         max_rows=3,
+        **options,
     )
 
 

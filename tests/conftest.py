@@ -1,10 +1,12 @@
 """Servers that tests share: one of a kind for each test process, started when a test first asks for it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from servers.postgres import PostgresServer
+from servers.spark import SparkCluster, local_session
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +20,17 @@ def postgres_server() -> Iterator[PostgresServer]:
 def postgres_database(postgres_server: PostgresServer) -> str:
     """The address of a fresh, empty database."""
     return postgres_server.database()
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """A session of a Spark in this process; it must not be stopped."""
+    with local_session() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def spark_cluster() -> Iterator[SparkCluster]:
+    """A master and two workers; a test that kills one must add another."""
+    with SparkCluster() as cluster:
+        yield cluster

@@ -1,6 +1,7 @@
 """A question is audited end to end on invented data: sampled through the whole stack, and released."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from discreet.auditing.stage import Stage
 from discreet.engines import memory
 from discreet.errors import EngineFailure, InvalidParameter
 from discreet.planning import plan_asked
+from discreet.tables import LedgerPlace
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 
@@ -58,10 +60,11 @@ def test_half_of_the_noise_is_found_by_sampling_releases(monkeypatch):
     # What mechanisms are given is right, so replay is silent; true loss 4 at a price of 2.
     noised = release._noised
 
-    def half(step, totals, source):
+    def half(step, tables, groups, source):
+        exact = release._exact(step, tables, groups)
         return [
-            step.exact(row) + (number - step.exact(row)) // 2
-            for row, number in zip(totals, noised(step, totals, source), strict=True)
+            true + (number - true) // 2
+            for true, number in zip(exact, noised(step, tables, groups, source), strict=True)
         ]
 
     monkeypatch.setattr(release, "_noised", half)
@@ -85,6 +88,17 @@ def test_an_error_that_depends_on_the_data_is_found_in_every_way(monkeypatch):
     assert report.replayed.violated
     assert report.asked.violated, report
     assert report.released.violated
+
+
+def test_ledger_anchors_and_shared_answers_of_the_policy_are_left_alone(tmp_path):
+    place = LedgerPlace(place=str(tmp_path / "real.ledger"), anchor=str(tmp_path / "anchor"))
+    few = (("epsilon", Fraction(1, 100)),)
+    shared = replace(BANK, share_answers=True, per_question=few, per_analyst=few, ledger=place)
+    with Stage(shared, engine="memory", asks=10) as stage:
+        curator = stage.curator(invent_neighbours(shared)[0].first)
+        asked = [curator.for_analyst(f"analyst {i}").ask(COUNT, epsilon=0.01).rows[0]["n"] for i in range(10)]
+    assert len(set(asked)) > 1  # drawn anew: all alike with probability below 1e-20
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_report_is_text_and_json():

@@ -176,3 +176,32 @@ def test_every_command_explains_itself_with_an_example(capsys, command):
     code, out, _ = run(capsys, *command, "--help")
     assert code == 0
     assert f"Example: discreet {' '.join(command)}" in " ".join(out.split())
+
+
+def test_a_ledger_on_a_server_is_named_by_its_address(capsys, postgres_database):
+    with Ledger.open(postgres_database, dataset="bank", budget=PureDP(1)) as opened:
+        opened.answer(opened.charge(Request(loss=PureDP(0.25), question="SELECT 1")), b"42")
+    reason = ("--reason", "her thesis")
+    assert run(capsys, "ledger", "reserve", postgres_database, "alice", "--epsilon", "0.5", *reason)[0] == 0
+    found = json.loads(run(capsys, "budget", postgres_database, "--json")[1])
+    assert found["remaining"] == {"epsilon": 0.75}
+    assert len(json.loads(run(capsys, "history", postgres_database, "--json")[1])) == 3
+    assert "1 charges, 1 answers: all sound" in run(capsys, "ledger", "verify", postgres_database)[1]
+    assert len(run(capsys, "ledger", "export", postgres_database)[1].splitlines()) == 5
+
+
+def test_a_question_is_charged_to_a_ledger_on_a_server(capsys, postgres_database, tmp_path):
+    (tmp_path / "people.csv").write_text("person\n1\n2\n")
+    asked = ("ask", tmp_path / "people.csv", "SELECT COUNT(*) AS n FROM people", "--unit", "person")
+    words = ("--budget", "1", "--epsilon", "0.25", "--ledger", postgres_database, "--json")
+    code, out, error = run(capsys, *asked, *words)
+    assert code == 0, error
+    assert not list(tmp_path.glob("*.ledger"))
+    assert json.loads(run(capsys, "budget", postgres_database, "--json")[1])["spent"] == {"epsilon": 0.25}
+    assert postgres_database.split("@")[1] not in out + error
+
+
+def test_an_address_that_does_not_answer_is_an_error_that_does_not_repeat_it(capsys):
+    code, out, error = run(capsys, "budget", "postgresql://postgres:secret@127.0.0.1:1/bank")
+    assert code == 6
+    assert "secret" not in out + error

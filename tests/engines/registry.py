@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from discreet.engines import DuckDBEngine, Engine, PostgresEngine
+from discreet.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
 from engines.people import as_arrow
 
 POSTGRES = {
@@ -53,10 +53,19 @@ def on_postgres(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
         yield engine
 
 
+@contextlib.contextmanager
+def on_spark(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
+    """On a real Spark with two threads, in another order."""
+    session, frames = request.getfixturevalue("spark_session"), as_arrow(policy, shuffled(rows))
+    with contextlib.closing(SparkEngine(policy, frames, session=session, hashing="md5")) as engine:
+        yield engine
+
+
 MAKERS: dict[str, Callable[[Any, Any, Any], contextlib.AbstractContextManager[Engine]]] = {
     "duckdb": on_duckdb,
     "duckdb otherwise": on_duckdb_otherwise,
     "postgresql": on_postgres,
+    "spark": on_spark,
 }
 
 

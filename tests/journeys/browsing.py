@@ -41,7 +41,7 @@ def visit(browser, url, mode="light"):
     """A fresh visitor. At the end the browser must have had nothing to complain about."""
     context = browser.new_context(base_url=url, **MODES[mode])
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)  # a machine may be busy
     complaints = []
     page.on(
         "console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None

@@ -10,7 +10,7 @@ from server.running import running, write_policy
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    with running(write_policy(tmp_path_factory.mktemp("town"), epsilon=1)) as served:
+    with running(write_policy(tmp_path_factory.mktemp("town"), epsilon=1, deadline_s=1)) as served:
         yield served
 
 

@@ -20,6 +20,7 @@ from discreet.losses import PureDP
 from ledger.crash.killing import Worker, check
 from ledger.places import fresh_address
 from ledger.proxy import wire_to
+from ledger.tampering import EDITS
 from servers.postgres import PASSWORD, PostgresServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # forks beside threads, on purpose
@@ -230,6 +231,18 @@ def test_least_rights_suffice_once_the_tables_are_made(open_ledger, postgres_ser
     ledger = open_ledger(f"{postgres_server.url(user=role)}?schema={schema}")
     ledger.answer(ledger.charge(ask()), b"42")
     assert ledger.verify().answers == 1
+
+
+@pytest.mark.parametrize("statement", EDITS)
+def test_every_edit_is_found(open_ledger, postgres_server, address, statement):
+    ledger = open_ledger(unit="person")
+    for number in range(4):
+        ledger.answer(ledger.charge(ask(f"SELECT {number}")), b"%d" % number)
+    with postgres_server.connect() as connection:
+        connection.execute(f"SET search_path = {schema_of(address)}")
+        connection.execute(statement)
+    with LedgerFile(address) as reader, pytest.raises(LedgerConflict):
+        reader.verify()
 
 
 # --- a server that does not serve -------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 """The queue before SQLite: alone means alone, and nobody is passed over."""
 
+import multiprocessing
+import os
+import signal
 import threading
 import time
 
@@ -16,6 +19,27 @@ def test_alone_excludes_all_and_together_only_the_lonely(tmp_path):
         pass
     with three.alone():
         pass
+
+
+def test_the_turn_of_a_process_that_died_without_ringing_is_found_by_looking(tmp_path):
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=hold_and_die, args=(tmp_path,))
+    process.start()
+    process.join()
+    with Turns(tmp_path, patience=0.05).alone():
+        pass
+
+
+def hold_and_die(folder):
+    with Turns(folder, patience=1).alone():
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_bell_that_rings_for_nobody_stops_no_one(tmp_path):
+    turns = Turns(tmp_path, patience=0.05)
+    for _ in range(70_000):  # more than a pipe holds
+        with turns.alone():
+            pass
 
 
 def test_who_waits_comes_before_who_comes_again(tmp_path):

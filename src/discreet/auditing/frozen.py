@@ -180,7 +180,8 @@ class _WatchedEngine:
 
     def run(self, plan: ExactPlan) -> ExactTable:
         table = self._engine.run(replace(plan, salt=self._watched.salt))
-        self._watched.groups = table.groups
+        if plan.tally is None:
+            self._watched.groups = table.groups  # that keys are selected from
         return table
 
 

@@ -15,7 +15,8 @@ from discreet.curator import Curator
 from discreet.dry_run import complete
 from discreet.engines.sql import SQL_TYPES
 from discreet.errors import InvalidParameter
-from discreet.tables import Policy, PublicTable, Table
+from discreet.tables import LedgerPlace, Policy, PublicTable, Table
+from discreet.tables.budget import Budget
 
 ENGINES = ("duckdb", "memory")
 NEARLY_ONE = Fraction(2**20 - 1, 2**20)
@@ -24,7 +25,8 @@ NEARLY_ONE = Fraction(2**20 - 1, 2**20)
 class Stage:
     """Curators of invented data sets under one policy, each opened once, with a ledger of its own.
 
-    The budget is that of the policy, `asks` times over; nothing else of the policy changes.
+    The budgets are those of the policy, `asks` times over; its own ledger, anchors and keys stay untouched.
+    Answers are not shared between analysts, so that everyone who asks gets a new one.
     """
 
     def __init__(self, policy: Policy, *, engine: str = "duckdb", asks: int = 1) -> None:
@@ -32,7 +34,7 @@ class Stage:
             raise InvalidParameter(
                 f"engine must be one of {', '.join(ENGINES)}, got {engine!r}.", parameter="engine"
             )
-        self.policy = replace(complete(policy), budget=_widened(policy, asks))
+        self.policy = _staged(complete(policy), asks)
         self._engine = engine
         self._folder = tempfile.TemporaryDirectory(prefix="discreet-audit-", dir=_fast_folder())
         self._numbers = count(1)
@@ -102,9 +104,20 @@ def _fast_folder() -> str | None:
     return str(shared) if os.access(shared, os.W_OK) else None
 
 
-def _widened(policy: Policy, asks: int) -> tuple[tuple[str, Fraction], ...]:
+def _staged(policy: Policy, asks: int) -> Policy:
+    return replace(
+        policy,
+        budget=_widened(policy.budget, asks),
+        per_analyst=policy.per_analyst and _widened(policy.per_analyst, asks),
+        per_question=policy.per_question and _widened(policy.per_question, asks),
+        share_answers=False,
+        ledger=LedgerPlace(),
+    )
+
+
+def _widened(budget: Budget, asks: int) -> Budget:
     """The budget many times over; delta stays below 1."""
     return tuple(
         (name, max(number, min(number * asks, NEARLY_ONE)) if name == "delta" else number * asks)
-        for name, number in policy.budget
+        for name, number in budget
     )

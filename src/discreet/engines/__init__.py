@@ -15,5 +15,14 @@ from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
 from discreet.engines.opening import ENGINES, open_engine
 from discreet.engines.postgres import PostgresEngine
+from discreet.engines.spark import SparkEngine
 
-__all__ = ["ENGINES", "DuckDBEngine", "Engine", "MemoryEngine", "PostgresEngine", "open_engine"]
+__all__ = [
+    "ENGINES",
+    "DuckDBEngine",
+    "Engine",
+    "MemoryEngine",
+    "PostgresEngine",
+    "SparkEngine",
+    "open_engine",
+]

@@ -12,11 +12,29 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from discreet.engines.sql import SQL_TYPES, binary, call, cast, literal, real, text, when
+from discreet.engines.sql import (
+    SQL_TYPES,
+    binary,
+    call,
+    cast,
+    column,
+    literal,
+    real,
+    text,
+    try_cast,
+    when,
+)
+from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
 from discreet.tables import Type, Value
 
 Built = exp.Expression
 Typed = tuple[Built, Type | None]  # a type of None stands for a unit or a whole number of ours
+GRAMMARS: Mapping[Type, str] = {
+    "integer": INTEGER_GRAMMAR,
+    "number": NUMBER_GRAMMAR,
+    "date": DATE_GRAMMAR,
+    "timestamp": TIMESTAMP_GRAMMAR,
+}
 
 
 class Dialect(ABC):
@@ -28,8 +46,8 @@ class Dialect(ABC):
     )
 
     def write(self, tree: exp.Expression) -> str:
-        """The tree as text."""
-        return tree.sql(dialect=self.printer)
+        """The tree as text. It is used up: copying it first costs as much again."""
+        return tree.sql(dialect=self.printer, copy=False)
 
     def materialized(self, *, wanted: bool) -> bool | None:
         """How a step that is used twice is marked: computed once (True), in place (False), not at all."""
@@ -84,6 +102,10 @@ class Dialect(ABC):
     def total(self, number: Built) -> Built:
         """The exact sum of an aggregate's whole numbers, which are BIGINT or HUGEINT."""
         return call("sum", number)
+
+    def small_total(self, number: Built) -> Built:
+        """The same, where it surely fits in 64 bits: as BIGINT."""
+        return cast(self.total(number), "BIGINT")
 
     def quotient(self, left: Built, right: Built) -> Built:
         """Divided towards zero; both HUGEINT, the divisor not zero."""
@@ -158,6 +180,41 @@ class Dialect(ABC):
     @abstractmethod
     def microseconds(self, moment: Built) -> Built:
         """A timestamp as BIGINT: microseconds since 1970."""
+
+
+class TryCasting(Dialect):
+    """For engines with TRY_CAST, which gives NULL where a cast fails."""
+
+    integers: ClassVar[tuple[str, ...]]  # the stored types, in capitals, that 64 bits hold
+
+    def matches(self, value: Built, grammar: str) -> Built:
+        """Whether a whole text is of a grammar."""
+        return call("regexp_full_match", value, text(grammar))
+
+    def read_column(self, name: str, physical: str, kind: Type) -> Built:
+        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
+        stored, physical, sql = column(name), physical.upper(), SQL_TYPES[kind]
+        if kind == "integer":
+            return cast(stored, sql) if physical in self.integers else try_cast(stored, sql)
+        if kind == "number":
+            number = stored if physical == sql else cast(stored, sql)
+            return self.no_nan(number) if physical in ("FLOAT", "DOUBLE") else number
+        if kind in ("date", "timestamp"):
+            return in_calendar(stored if physical == sql else try_cast(stored, sql), sql)
+        return stored if physical == sql else cast(stored, sql)
+
+    def narrow(self, wide: Built) -> Built:
+        """A HUGEINT as BIGINT, or NULL where it does not fit."""
+        return try_cast(wide, "BIGINT")
+
+    def read_text(self, value: Built, kind: Type) -> Built:
+        """A text as another type, by the grammars in `discreet.queries.evaluate`."""
+        read = try_cast(value, SQL_TYPES[kind])
+        if kind == "number":
+            read = without(read, "inf", "-inf")
+        if kind in ("date", "timestamp"):
+            read = in_calendar(read, SQL_TYPES[kind])
+        return when((self.matches(value.copy(), GRAMMARS[kind]), read))
 
 
 def in_calendar(value: Built, kind: str) -> Built:

@@ -2,10 +2,9 @@
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Built, Dialect, Typed, in_calendar, without
+from discreet.engines.dialect import Built, TryCasting, Typed
 from discreet.engines.order import HASH_BITS
-from discreet.engines.sql import SQL_TYPES, binary, call, cast, column, text, try_cast, when, whole
-from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
+from discreet.engines.sql import binary, call, cast, text, try_cast, whole
 from discreet.tables import Type
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -14,7 +13,7 @@ TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 MOST_IN_HEAP = 1000  # above, min(x, n) is no better than numbering
 
 
-class DuckDBDialect(Dialect):
+class DuckDBDialect(TryCasting):
     """128-bit whole numbers with bits, TRY_CAST, and arithmetic that never fails.
 
     >>> DuckDBDialect().stored_type("DECIMAL(10,2)"), DuckDBDialect().stored_type("STRUCT(a INTEGER)")
@@ -23,6 +22,7 @@ class DuckDBDialect(Dialect):
 
     printer = "duckdb"
     bit_sets = True
+    integers = INTEGERS
 
     def materialized(self, *, wanted: bool) -> bool | None:
         """Said either way: DuckDB would else decide by itself."""
@@ -41,23 +41,6 @@ class DuckDBDialect(Dialect):
         plain: dict[str, Type] = {"BOOLEAN": "boolean", "DATE": "date"}
         return plain.get(physical)
 
-    def read_column(self, name: str, physical: str, kind: Type) -> Built:
-        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
-        stored = column(name)
-        if kind == "integer":
-            return cast(stored, "BIGINT") if physical in INTEGERS else try_cast(stored, "BIGINT")
-        if kind == "number":
-            number = stored if physical == "DOUBLE" else cast(stored, "DOUBLE")
-            return self.no_nan(number) if physical in ("FLOAT", "DOUBLE") else number
-        if kind in ("date", "timestamp"):
-            sql = SQL_TYPES[kind]
-            return in_calendar(stored if physical == sql else try_cast(stored, sql), sql)
-        return stored if physical == SQL_TYPES[kind] else cast(stored, SQL_TYPES[kind])
-
-    def narrow(self, wide: Built) -> Built:
-        """A HUGEINT as BIGINT, or NULL where it does not fit."""
-        return try_cast(wide, "BIGINT")
-
     def nearest_whole(self, number: Built) -> Built:
         """The BIGINT nearest to a double, halves to even; NULL where there is none."""
         return try_cast(number, "BIGINT")
@@ -67,15 +50,6 @@ class DuckDBDialect(Dialect):
         if count > MOST_IN_HEAP:
             return None
         return call("list_extract", call("min", number, whole(count)), whole(count))
-
-    def read_text(self, value: Built, kind: Type) -> Built:
-        """A text as another type, by the grammars in `discreet.queries.evaluate`."""
-        read = try_cast(value, SQL_TYPES[kind])
-        if kind == "number":
-            read = without(read, "inf", "-inf")
-        if kind in ("date", "timestamp"):
-            read = in_calendar(read, SQL_TYPES[kind])
-        return when((call("regexp_full_match", value.copy(), text(GRAMMARS[kind])), read))
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
         """The upper half of DuckDB's own 64-bit hash."""
@@ -90,11 +64,3 @@ class DuckDBDialect(Dialect):
     def microseconds(self, moment: Built) -> Built:
         """A timestamp as BIGINT: microseconds since 1970."""
         return call("epoch_us", moment)
-
-
-GRAMMARS: dict[Type, str] = {
-    "integer": INTEGER_GRAMMAR,
-    "number": NUMBER_GRAMMAR,
-    "date": DATE_GRAMMAR,
-    "timestamp": TIMESTAMP_GRAMMAR,
-}

@@ -33,10 +33,19 @@ from discreet.engines.sql import (
     named,
     whole,
 )
-from discreet.engines.sql_measures import PLAIN, key_of, measured, partial_sum, position_of, tallied
+from discreet.engines.sql_measures import (
+    PLAIN,
+    code_of,
+    key_of,
+    measured,
+    partial_sum,
+    position_of,
+    tallied,
+    total_of,
+)
 from discreet.engines.sql_order import hash_of
 from discreet.engines.sql_relations import UNIT, Relations, row_number
-from discreet.planning import ExactPlan, Sum
+from discreet.planning import ExactPlan
 
 GROUP, COUNT, FOUND, PLACE, LAST = "g", "n", "f", "place", "last"
 
@@ -224,20 +233,8 @@ class Statement:
 
     def _codes(self) -> list[exp.Expression]:
         """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
-        measures = self.plan.measures or (None,)
-        codes: list[exp.Expression] = []
-        for name, measure in zip(self._numbers, measures, strict=True):
-            if measure is None:  # a tally's numbers are steps of a coarse lattice, or positions
-                codes.append(binary(exp.Add, column(name, "rows"), whole(1)))
-                continue
-            if measure in PLAIN:
-                codes.append(whole(2, "HUGEINT"))
-                continue
-            above = isinstance(measure, Sum) and measure.power == 1
-            low = measure.lattice.lowest - measure.centre if above else 0  # type: ignore[union-attr]
-            code = binary(exp.Sub, column(name, "rows"), whole(low - 1, "HUGEINT"))
-            codes.append(exp.Coalesce(this=code, expressions=[whole(0, "HUGEINT")]))
-        return codes
+        measures = (self.plan.tally,) if self.plan.tally is not None else self.plan.measures
+        return [code_of(each, column(f"m{index}", "rows")) for index, each in enumerate(measures)]
 
     # Step 4, for both.
 
@@ -289,7 +286,11 @@ class Statement:
         for index, measure in enumerate(self.plan.measures):
             name = f"m{index}"
             counted = self.plan.each_row and measure in PLAIN
-            added = exp.Count(this=exp.Star()) if counted else self._dialect.total(column(name, table))
+            added = (
+                exp.Count(this=exp.Star())
+                if counted
+                else total_of(measure, column(name, table), self._dialect)
+            )
             # A sum of nothing is 0. The text of a whole number reaches Python exactly, however wide.
             total = exp.Coalesce(this=added, expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), name), copy=False)

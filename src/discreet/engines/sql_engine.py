@@ -6,7 +6,7 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sqlglot import exp
 
@@ -27,6 +27,8 @@ Stored = Mapping[str, Mapping[str, str]]  # table -> column -> its type as the e
 class SQLEngine(ABC):
     """Runs exact plans as SQL in one dialect."""
 
+    statement: ClassVar[type[Statement]] = Statement  # how it bounds
+
     def __init__(self, policy: Policy, dialect: Dialect, hashing: str) -> None:
         if hashing not in HASHES:
             raise InvalidParameter(f"hashing must be one of {', '.join(HASHES)}, got {hashing!r}.")
@@ -43,7 +45,7 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
-        statement = Statement(plan, self._relations).build()
+        statement = self.statement(plan, self._relations).build()
         if plan.tally is not None and plan.labels is not None:
             return _as_tallies(plan.labels, _quietly(self._columns, statement))
         return _as_table(plan, _quietly(self._rows, statement))

@@ -78,11 +78,19 @@ def _modulo(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
 
 
 def _negate(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
-    return exp.paren(exp.Neg(this=_fitting(node, parts[0])), copy=False)
+    return _opposite(parts[0]) if is_wide(node) else exp.paren(exp.Neg(this=parts[0]), copy=False)
 
 
 def _abs(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
-    return call("abs", _fitting(node, parts[0]))
+    if not is_wide(node):
+        return call("abs", parts[0])
+    below = binary(exp.LT, parts[0], whole(0))
+    return when((below, _opposite(parts[0].copy())), otherwise=_fitting(node, parts[0].copy()))
+
+
+def _opposite(wide: Built) -> Built:
+    """0 - x: engines round a wide number when they change its sign by - or ABS."""
+    return binary(exp.Sub, whole(0, "HUGEINT"), cast(wide, "HUGEINT"))
 
 
 def _sign(dialect: Dialect, node: Call, parts: list[Built]) -> Built:

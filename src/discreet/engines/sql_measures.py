@@ -48,16 +48,20 @@ def _type_of(domain: Domain) -> Type | None:
 
 
 def partial_sum(measure: ExactMeasure, name: str, dialect: Dialect) -> exp.Expression:
-    """A measure of one unit in one group. Sums that surely fit are kept in 64 bits, for speed."""
+    """A measure of one unit in one group."""
     if measure == RowCount():
         return exp.Count(this=exp.Star())
     if measure == UnitCount():
         return whole(1)
     if isinstance(measure, UnitCount):
         return call("max", column(name))
-    total = dialect.total(column(name))
+    return total_of(measure, column(name), dialect)
+
+
+def total_of(measure: ExactMeasure, number: exp.Expression, dialect: Dialect) -> exp.Expression:
+    """The sum of a measure's numbers. One that surely fits is kept in 64 bits, for speed."""
     small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
-    return cast(total, "BIGINT") if small else total
+    return dialect.small_total(number) if small else dialect.total(number)
 
 
 def measured(measure: ExactMeasure, columns: Columns, dialect: Dialect) -> exp.Expression:
@@ -74,6 +78,20 @@ def measured(measure: ExactMeasure, columns: Columns, dialect: Dialect) -> exp.E
     if isinstance(measure, RowCount) and measure.argument is not None:
         tests.append(is_known(build(measure.argument, columns, dialect)))
     return when((every(tests), whole(1)), otherwise=whole(0)) if tests else whole(1)
+
+
+def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expression:
+    """The number that a row adds, as one >= 0 for the order: 0 where it adds nothing."""
+    if measure in PLAIN:
+        return whole(2)
+    if isinstance(measure, Tally):  # steps of a coarse lattice, or positions
+        return binary(exp.Add, number, whole(1))
+    low, far = 0, 1
+    if isinstance(measure, Sum):
+        low, far = (measure.lattice.lowest - measure.centre if measure.power == 1 else 0), measure.largest
+    kind = "BIGINT" if far < 2**61 else "HUGEINT"
+    code = binary(exp.Sub, number, whole(low - 1, kind))
+    return exp.Coalesce(this=code, expressions=[whole(0, kind)])
 
 
 def tallied(tally: Tally, columns: Columns, dialect: Dialect) -> exp.Expression:

@@ -55,7 +55,7 @@ def read_remaining(transaction: Transaction, declared: Declaration, analyst: str
     """What an analyst could still be charged: the least that is left in any account it must fit."""
     rows = [
         transaction.account(name) or AccountRow(name, terms, rule_of(terms).limit, Total(), 0)
-        for name, terms in declared.accounts(analyst=analyst, question="").items()
+        for name, terms in declared.accounts(analyst=analyst, question=None).items()
     ]
     apart = kept_apart(transaction, declared.dataset, analyst)
     left, *others = (balance_of(row).remaining for row in (*rows, *([apart] if apart else [])))

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.accounting import Rule, Total, exceeded, read_rule
 from discreet.errors import LedgerConflict
 from discreet.ledger.declaration import Declaration, rest_of, share_of
-from discreet.ledger.entry import Entry, fingerprint
+from discreet.ledger.entry import Entry
 from discreet.ledger.request import Request
 from discreet.ledger.store import AccountRow, ChargeRow, State, Transaction
 
@@ -40,13 +40,7 @@ def question_digest(declared: Declaration, request: Request) -> str:
     """Under what an answer is found again: question, price, policy, version, and whose answer it is."""
     if request.question is None:
         return ""
-    whose = request.analyst if declared.answers == "own" else ""
-    return fingerprint({**request.facts(), "analyst": whose, "version": declared.version})
-
-
-def asked(question: str | None) -> str:
-    """The name of a question's own account; empty where there is no question."""
-    return fingerprint({"question": question}) if question else ""
+    return request.digest(declared.version, whose=None if declared.answers == "own" else "")
 
 
 def take(
@@ -60,7 +54,7 @@ def take(
     """Charge every account, or raise BudgetExceeded and change nothing."""
     question = question_digest(declared, request)
     moves = []
-    for before in _accounts(transaction, declared, request.analyst, asked(request.question)):
+    for before in _accounts(transaction, declared, request.analyst, request.question):
         rule = rule_of(before.terms)
         cost = costs[rule.measure] if rule.measure in costs else rule.cost(request.loss, request.price)
         total = before.total.plus(cost)
@@ -74,7 +68,7 @@ def take(
             "dataset": declared.dataset,
             "time": now(),
             "version": declared.version,
-            **request.facts(),
+            **request.facts,
             "costs": {before.name: cost.to_json() for before, cost, _ in moves},
             "totals": {before.name: total.to_json() for before, _, total in moves},
         },
@@ -87,7 +81,7 @@ def take(
 
 
 def _accounts(
-    transaction: Transaction, declared: Declaration, analyst: str, question: str
+    transaction: Transaction, declared: Declaration, analyst: str, question: str | None
 ) -> Iterator[AccountRow]:
     """Every account that a charge must fit; made where it is the first to need it."""
     for name, terms in declared.accounts(analyst=analyst, question=question).items():

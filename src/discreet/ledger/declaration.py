@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
 from discreet.accounting import Budget, describe, read_rule, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger.entry import canonical
+from discreet.ledger.entry import canonical, fingerprint
 from discreet.ledger.request import check_name
 
 Sharing: TypeAlias = Literal["own", "shared"]
@@ -58,14 +58,24 @@ class Declaration:
         """The declaration that `to_json` wrote."""
         return cls(**json.loads(text))
 
-    def accounts(self, *, analyst: str, question: str) -> dict[str, str]:
+    def accounts(self, *, analyst: str, question: str | None) -> dict[str, str]:
         """The accounts that a question of this analyst must fit, each with its rule's canonical text."""
-        rules = {
-            self.dataset: self.rule,
-            f"{self.dataset}/analyst/{analyst}": self.per_analyst,
-            f"{self.dataset}/question/{question}": self.per_question if question else None,
-        }
-        return {name: canonical(rule) for name, rule in rules.items() if rule is not None}
+        whole, by_analyst, by_question = self._terms
+        accounts = {self.dataset: whole}
+        if by_analyst:
+            accounts[f"{self.dataset}/analyst/{analyst}"] = by_analyst
+        if by_question and question:
+            accounts[f"{self.dataset}/question/{fingerprint({'question': question})}"] = by_question
+        return accounts
+
+    @cached_property
+    def _terms(self) -> tuple[str, str, str]:
+        """The rules' canonical texts; empty where there is none."""
+        whole, analyst, question = (
+            "" if rule is None else canonical(rule)
+            for rule in (self.rule, self.per_analyst, self.per_question)
+        )
+        return whole, analyst, question
 
     def check_same(self, known: "Declaration") -> None:
         """Refuse an opening that contradicts the ledger: the ledger's own word counts."""

@@ -82,9 +82,13 @@ class Entry:
         return self.is_sound and self.sequence == head.sequence + 1 and self.previous == head.digest
 
 
+# Made once: this runs while others wait for their turn.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(facts: Mapping[str, Any]) -> str:
     """One text for equal facts: keys sorted, no spaces, no NaN."""
-    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(facts)
 
 
 def fingerprint(facts: Mapping[str, Any]) -> str:

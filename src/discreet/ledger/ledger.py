@@ -91,7 +91,8 @@ class Ledger:
         once.
         """
         owner = self._store.owner()
-        costs = self._prices(request)  # before the lock: a price may take a while to compute
+        costs = self._prices(request)  # before the turn: a price may take a while to compute
+        question_digest(self._opened, request)  # remembered, so that the turn need not compute it
         outcome = self._store.write(lambda transaction: self._charge(transaction, request, owner, costs))
         if isinstance(outcome, LedgerConflict):
             raise outcome
@@ -106,15 +107,16 @@ class Ledger:
         self, transaction: Transaction, request: Request, owner: str, costs: Mapping[tuple[str, ...], Total]
     ) -> Charge | LedgerConflict:
         declared = owning.declared(transaction, self._dataset)
-        digest = request.digest(declared.version)
         if request.key is not None:
             known = transaction.key(self._dataset, request.analyst, request.key)
             if known is not None:
-                return self._repeat(transaction, known, digest)
-        row = transaction.answered(self._dataset, question_digest(declared, request))
+                return self._repeat(transaction, known, request.digest(declared.version))
+        question = question_digest(declared, request)
+        row = transaction.answered(self._dataset, question) if question else None
         if row is None:
             row = take(transaction, declared, request, owner=owner, costs=costs)
         if request.key is not None:
+            digest = request.digest(declared.version)
             transaction.add_key(KeyRow(self._dataset, request.analyst, request.key, digest, row.id))
         return _as_charge(row)
 

@@ -1,6 +1,8 @@
 """What is charged: a request goes in, a charge comes out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from discreet.accounting import Notion, check_charge, notion_json
@@ -41,7 +43,8 @@ class Request:
                 f"a question must have 1 to {LONGEST_QUESTION} characters.", parameter="question"
             )
 
-    def facts(self) -> dict[str, Any]:
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
         """What an entry says of this request."""
         return {
             "analyst": self.analyst,
@@ -51,9 +54,19 @@ class Request:
             "price": None if self.price is None else notion_json(self.price),
         }
 
-    def digest(self, version: str) -> str:
-        """The same for equal requests on one version of the data."""
-        return fingerprint({**self.facts(), "version": version})
+    def digest(self, version: str, *, whose: str | None = None) -> str:
+        """The same for equal requests on one version of the data, by this analyst or by whom it is said.
+
+        Remembered, so that what is computed before the turn need not be computed in it.
+        """
+        name = version, self.analyst if whose is None else whose
+        if name not in self._digests:
+            self._digests[name] = fingerprint({**self.facts, "analyst": name[1], "version": version})
+        return self._digests[name]
+
+    @cached_property
+    def _digests(self) -> dict[tuple[str, str], str]:
+        return {}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.accounting import Total
 from discreet.errors import BudgetExceeded, LedgerConflict
-from discreet.ledger.charging import asked, rule_of
+from discreet.ledger.charging import rule_of
 from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, Head, canonical
 from discreet.ledger.shares import set_aside
@@ -91,7 +91,7 @@ class Replay:
     def _must_fit(self, facts: dict[str, Any]) -> set[str]:
         """The accounts that a charge must have been taken from."""
         dataset, analyst = facts["dataset"], facts["analyst"]
-        accounts = set(self.declared[dataset].accounts(analyst=analyst, question=asked(facts["question"])))
+        accounts = set(self.declared[dataset].accounts(analyst=analyst, question=facts["question"]))
         if rest_of(dataset) in self.accounts:
             share = share_of(dataset, analyst)
             accounts.add(share if share in self.accounts else rest_of(dataset))

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from discreet import pictures
 from discreet.answers import Answer, show_value
-from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
+from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
 from discreet.numerics import Interval, short_up
 from discreet.planning import Plan
 from discreet.server.approvals import Approval
@@ -72,11 +72,11 @@ def answers(door: PageDoor) -> APIRouter:
 
     @router.post("/datasets/{name}/explain")
     async def explain(request: Request, name: str) -> Response:
+        visitor, dataset, asked = await _read(door, request, name)
         try:
-            visitor, dataset, asked = await _read(door, request, name)
             (plan,) = plans = await dataset.explain(asked)
             cost = await door.house.desk.plan(partial(cost_of_plan, plan))
-        except (UnsupportedQuery, InvalidParameter) as error:
+        except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
             # A question that is half written is no failure of the request that asks about it.
             return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
         free = await dataset.is_free(visitor.person, plans)
@@ -106,7 +106,6 @@ def answers(door: PageDoor) -> APIRouter:
                 "charged": given.charged,
                 "table": table_of(answer),
                 "figure": _chart(answer),
-                "receipt": answer.receipt.to_json(),
                 "standing": (await standing_of(dataset, visitor)).parts({}),
             }
         )

@@ -1,0 +1,126 @@
+"""Spark: where tables are large. Statements run in the cluster, and only their few rows leave it."""
+
+import contextlib
+import os
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.base import fail
+from discreet.engines.spark_dialect import SparkDialect
+from discreet.engines.spark_session import Opened, is_alive, open_at, open_beside, quiet
+from discreet.engines.spark_tables import SparkTables
+from discreet.engines.sql_engine import SQLEngine
+from discreet.engines.sql_numbering import NumberedStatement
+from discreet.tables import Policy
+
+
+class SparkEngine(SQLEngine):
+    """Tables that Spark reads, asked through Spark SQL: a given session, or an address.
+
+    An address is local[cores], spark://host:port (a driver is started in this process) or sc://host:port
+    (Spark Connect). Everything is deterministic, so that a task that is run again gives the same rows. A
+    Spark that was lost is opened again for the next question, if it was opened by its address.
+    """
+
+    statement = NumberedStatement
+
+    def __init__(
+        self,
+        policy: Policy,
+        sources: Mapping[str, object] | None = None,
+        *,
+        address: str = "local[*]",
+        session: object = None,
+        timeout_s: float | None = None,
+        hashing: str = "fast",
+    ) -> None:
+        super().__init__(policy, SparkDialect(), hashing)
+        self._sources = dict(sources or {})
+        self._address, self._given_session, self._timeout_s = address, session, timeout_s
+        self._lock, self._lost = threading.Lock(), False
+        self._open()
+
+    def close(self) -> None:
+        """Give back the session; a Spark that was started for it is stopped."""
+        self._closing()
+
+    def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self._run(statement, lambda frame: frame.collect())]
+
+    def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
+        table = self._run(statement, lambda frame: frame.toArrow())
+        return tuple(each.to_numpy() for each in table.columns)
+
+    def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
+        if os.getpid() != self._pid:
+            fail()  # a driver does not survive a fork
+        with self._lock:
+            if self._lost:
+                self._closing()
+                self._open()
+        sql, session = self._dialect.write(statement), self._session
+        try:
+            with quiet(), self._in_time(session):
+                return fetch(session.sql(sql))
+        except Exception:
+            if self._given_session is None and not is_alive(session):
+                self._lost = True
+            raise
+
+    @contextlib.contextmanager
+    def _in_time(self, session: Any) -> Iterator[None]:
+        """Interrupt what this thread runs when its time is over."""
+        if self._timeout_s is None:
+            yield
+            return
+        tag = f"discreet-{uuid.uuid4().hex}"
+        done, late = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            if not done.wait(self._timeout_s):
+                late.set()
+            while not done.wait(0.2):  # again and again: an interrupt before the start is lost
+                session.interruptTag(tag)
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        session.addTag(tag)
+        try:
+            watcher.start()
+            yield
+        finally:
+            done.set()
+            watcher.join()
+            session.removeTag(tag)
+        if late.is_set():
+            fail()
+
+    def _open(self) -> None:
+        self._pid, self._lost = os.getpid(), False
+        opened = open_at(self._address) if self._given_session is None else open_beside(self._given_session)
+        self._session, tables = opened.session, SparkTables(opened.session)
+        self._closing = weakref.finalize(self, _close, opened, tables, self._pid)
+        try:
+            self._register(tables)
+        except BaseException:
+            self._closing()
+            raise
+
+    def _register(self, tables: SparkTables) -> None:
+        names = {table.name: f"t{index}" for index, table in enumerate(self._every)}
+        stored = {}
+        for table in self._every:
+            source = self._sources.get(table.name, table.source)
+            with quiet():
+                stored[table.name] = tables.register(table, source, names[table.name])
+        self._adopt(stored, {table: exp.to_table(name) for table, name in names.items()})
+
+
+def _close(opened: Opened, tables: SparkTables, pid: int) -> None:
+    if os.getpid() == pid:  # a forked child leaves its parent's session alone
+        tables.close()
+        opened.close()

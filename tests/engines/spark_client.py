@@ -1,0 +1,62 @@
+"""A curator on Spark in a process of its own, told what to do line by line; each answer is a line of JSON.
+
+    ask EPSILON       ask once
+    die EPSILON       ask, and kill this process's own driver meanwhile
+
+A process has one Spark, and tests kill it: so each has its own.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from discreet import Curator
+from discreet.errors import DiscreetError
+
+TEXT = "SELECT g, COUNT(*) AS n, SUM(amount) AS s FROM t GROUP BY g"
+OPENING = {
+    "name": "t",
+    "unit": "person",
+    "budget": {"epsilon": 10_000},
+    "keys": {"g": list(range(5))},
+    "bounds": {"amount": (0, 10)},
+    "max_groups": 5,
+    "max_rows": 5,
+}
+
+
+def ask(curator, epsilon):
+    """The rounded counts, or the error; and what is left either way."""
+    try:
+        found = {"counts": [round(row["n"]) for row in curator.ask(TEXT, epsilon=epsilon).rows]}
+    except DiscreetError as error:
+        found = {"error": error.code, "message": str(error), "cause": repr(error.__cause__)}
+    return found | {"remaining": str(curator.remaining.epsilon)}
+
+
+def kill_driver():
+    """kill -9 of the JVM that is this process's child, when it has begun to work."""
+    time.sleep(1.0)
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
+
+
+def main():
+    engine, path = sys.argv[1:]
+    with Curator.open(path, engine=engine, **OPENING) as curator:
+        curator.explain(TEXT, epsilon=1)  # opens the engine
+        print(json.dumps({"ready": True}), flush=True)
+        for line in sys.stdin:
+            word, epsilon = line.split()
+            if word == "die":
+                threading.Thread(target=kill_driver).start()
+            print(json.dumps(ask(curator, int(epsilon))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Spark lost in the middle of a question: one constant error or the right answer, the charge kept, no part of
+an answer; and asking again works."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from servers.spark import ConnectServer
+
+ROWS, PEOPLE = 2_000_000, 400_000
+CONSTANT = "The engine could not run the plan. Nothing was released; the charge is kept."
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Where the rows lie, and how many are in each group (no limit binds)."""
+    path = tmp_path_factory.mktemp("rows") / "t.parquet"
+    ids = np.arange(ROWS)
+    groups = (ids * 7919 // PEOPLE) % 5
+    columns = {"person": ids % PEOPLE, "g": groups, "amount": (ids % 10).astype(float)}
+    pq.write_table(pa.table(columns), path, row_group_size=100_000)
+    counted = Counter(groups.tolist())
+    return path, [counted[group] for group in range(5)]
+
+
+class Client:
+    """A curator in a process of its own."""
+
+    def __init__(self, engine, path):
+        program = Path(__file__).with_name("spark_client.py")
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", program, engine, path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.answer() == {"ready": True}
+
+    def say(self, line):
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def answer(self):
+        return json.loads(self._process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
+        self._process.stderr.close()
+
+
+def assert_answered(answer, counts):
+    assert "counts" in answer, answer
+    assert all(abs(ours - true) <= 2 for ours, true in zip(answer["counts"], counts, strict=True))
+
+
+def assert_failed(answer):
+    assert (answer["error"], answer["message"], answer["cause"]) == ("engine_failure", CONSTANT, "None")
+    assert answer["remaining"] == "9500"  # charged
+
+
+def assert_answers_again(client, counts):
+    client.say("ask 400")
+    again = client.answer()
+    assert_answered(again, counts)
+    assert again["remaining"] == "9100"
+
+
+def test_a_worker_killed_in_mid_question_costs_an_answer_at_most(spark_cluster, table):
+    path, counts = table
+    with Client(spark_cluster.address, path) as client:
+        client.say("ask 500")
+        time.sleep(1.5)
+        spark_cluster.kill_worker()
+        first = client.answer()
+        if "error" in first:
+            assert_failed(first)
+        else:
+            assert_answered(first, counts)  # the other worker did what was lost again
+        assert first["remaining"] == "9500"  # charged either way
+        spark_cluster.add_workers(1)
+        assert_answers_again(client, counts)
+
+
+def test_a_driver_killed_in_mid_question_is_one_constant_and_comes_again(table):
+    path, counts = table
+    with Client("local[2]", path) as client:
+        client.say("die 500")
+        assert_failed(client.answer())
+        assert_answers_again(client, counts)
+
+
+def test_a_lost_connection_is_one_constant_and_comes_again(table):
+    path, counts = table
+    with ConnectServer() as server, Client(server.address, path) as client:
+        client.say("ask 500")
+        time.sleep(1.5)
+        server.kill()
+        assert_failed(client.answer())
+        with ConnectServer(server.port):
+            assert_answers_again(client, counts)
