@@ -5,6 +5,7 @@ interpreter with its requirements (numpy, numba, tqdm, coloredlogs, sympy).
 
 Both judge the same claims on pairs of their own, and end with the same number of outputs of each neighbour:
 DETECTING, StatDP's default. StatDP refutes where its p-value is below 0.05, discreet at confidence 1 - 1e-6.
+Seconds of processor are compared: set OPENBLAS_NUM_THREADS=1, or idle threads that wait are counted as work.
 """
 
 import functools

@@ -203,6 +203,10 @@ class Curator:
         except (InvalidParameter, EngineFailure):
             return self._holdings.declared
 
+    def limit_time(self, seconds: float) -> None:
+        """Let no pass over the data take longer than this, from the next opening of the engine on."""
+        self._holdings.timeout_s = seconds
+
     def open_all(self) -> None:
         """Open engine and ledger now: what is wrong with them is said before the first question."""
         self._holdings.engine()

@@ -24,6 +24,7 @@ class Holdings:
         self.declared = policy
         self._path, self._kind, self._frames = ledger, engine, frames
         self._other_people = other_people
+        self.timeout_s: float | None = None  # of one pass over the data; read when the engine is opened
         self._lock = threading.RLock()
         self._engine: Engine | None = None
         self._ledger: Ledger | None = None
@@ -32,7 +33,7 @@ class Holdings:
         """The engine, with the data's schema read and its promises checked."""
         with self._lock:
             if self._engine is None:
-                self._engine = open_engine(self._kind, self.declared, self._frames)
+                self._engine = open_engine(self._kind, self.declared, self._frames, timeout_s=self.timeout_s)
             return self._engine
 
     def ledger(self) -> Ledger:

@@ -60,10 +60,11 @@ def test_half_of_the_noise_is_found_by_sampling_releases(monkeypatch):
     # What mechanisms are given is right, so replay is silent; true loss 4 at a price of 2.
     noised = release._noised
 
-    def half(step, totals, source):
+    def half(step, tables, groups, source):
+        exact = release._exact(step, tables, groups)
         return [
-            step.exact(row) + (number - step.exact(row)) // 2
-            for row, number in zip(totals, noised(step, totals, source), strict=True)
+            true + (number - true) // 2
+            for true, number in zip(exact, noised(step, tables, groups, source), strict=True)
         ]
 
     monkeypatch.setattr(release, "_noised", half)

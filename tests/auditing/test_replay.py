@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet import curator, release
+from discreet import answering, release
 from discreet.answers import Receipt
 from discreet.auditing import replay
 from discreet.auditing.replay import Replay
@@ -133,16 +133,17 @@ def one_group_too_many(patch):
 def true_count_in_a_mean(patch):
     noised = release._noised
 
-    def half(step, totals, source):
-        return noised(step, totals, source) if step.count is not None else [step.exact(row) for row in totals]
+    def half(step, tables, groups, source):
+        noisy = step.count is not None
+        return noised(step, tables, groups, source) if noisy else release._exact(step, tables, groups)
 
     patch.setattr(release, "_noised", half)
 
 
 def one_draw_for_all_groups(patch):
-    def shared(step, totals, source):
+    def shared(step, tables, groups, source):
         (noise,) = step.noise._release([0], source)
-        return [step.exact(row) + noise for row in totals]
+        return [number + noise for number in release._exact(step, tables, groups)]
 
     patch.setattr(release, "_noised", shared)
 
@@ -209,8 +210,10 @@ def keys_selected_by_rows(patch):
 
 def half_of_the_price_charged(patch):
     half = PureDP(Fraction(1, 4))
-    request = curator.Request
-    patch.setattr(curator, "Request", lambda **facts: request(**{**facts, "loss": half.loss, "price": half}))
+    request = answering.Request
+    patch.setattr(
+        answering, "Request", lambda **facts: request(**{**facts, "loss": half.loss, "price": half})
+    )
 
 
 def every_answer_charged_again(patch):

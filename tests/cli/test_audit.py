@@ -50,13 +50,17 @@ source = "no such file.csv"
 unit = "person"
 [tables.people.columns]
 city = { type = "text", keys = ["Ottawa", "Toronto"] }
+[tables.payments]
+unit = { through = "people", on = { payer = "id" } }
+[tables.payments.columns]
+amount = { type = "number", bounds = [0, 10] }
 """
 
 
 def test_a_question_is_audited_without_its_data(capsys, tmp_path):
     (tmp_path / "people.toml").write_text(POLICY)
     picture = tmp_path / "audit.html"
-    question = "SELECT city, COUNT(*) AS n FROM people GROUP BY city"
+    question = "SELECT city, SUM(amount) AS s FROM payments JOIN people ON payer = id GROUP BY city"
     words = (
         question,
         "--policy",

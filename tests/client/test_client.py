@@ -56,6 +56,19 @@ def test_lists_and_builders_are_asked_as_they_are(ann):
     assert set(second.rows[0]) == {"n"}
 
 
+def test_found_bounds_and_weights_cross_the_wire(ann, tmp_path):
+    sql = "SELECT COUNT(*) AS n, SUM(1 / debt) AS s FROM town"
+    with running(write_policy(tmp_path, deadline_s=4)) as patient:
+        remote = dp.connect(patient.url, token=patient.tokens["ann"])
+        answer = remote.ask(sql, epsilon=0.5, bounds="auto", split={"n": 2})
+    assert answer.plan.search.found is not None
+    assert "Bounds found" in str(answer.receipt)
+    assert "split n 2" in answer.plan.asked
+    for wrong in ({"bounds": "none"}, {"split": {"m": 1}}):
+        with pytest.raises(dp.InvalidParameter):
+            ann.ask("SELECT COUNT(*) AS n FROM town", epsilon=0.5, **wrong)
+
+
 def test_a_number_beyond_all_doubles_comes_back_as_it_is(ann):
     assert ann.ask("SELECT SUM(debt) * 1e300 * 1e300 AS s FROM town", epsilon=1).rows[0]["s"] == float("inf")
 

@@ -247,3 +247,9 @@ def public(reply):
             part["numbers"] = len(part["numbers"])
     headers = [(name, value) for name, value in reply.headers if name not in ("date", "content-length")]
     return reply.status, headers, json.dumps(facts)
+
+
+def test_the_engine_stops_a_pass_that_takes_many_deadlines(town):
+    """A place is free again at the deadline; the thread and the engine are, a few deadlines later."""
+    engine = town.house.datasets["town"]._curator._holdings.engine()
+    assert engine._timeout_s == 4 * DEADLINE_S

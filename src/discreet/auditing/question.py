@@ -22,6 +22,7 @@ from discreet.auditing.releasing import ExactSide, Releases
 from discreet.auditing.replay import Replay, ReplayReport, fix_terms, read_policy
 from discreet.auditing.report import AuditReport, Verdict
 from discreet.curator import Curator
+from discreet.dry_run import complete
 from discreet.mechanisms import KeySelection
 from discreet.numerics import Real, exact_probability, exact_whole
 from discreet.planning import Asked, Plan, Within
@@ -108,7 +109,7 @@ def audit_question(
     """
     started = time.perf_counter()
     sure = exact_probability(confidence, name="confidence")
-    declared = read_policy(policy)
+    declared = complete(read_policy(policy))
     plan, fixed = fix_terms(question, declared, epsilon=epsilon, delta=delta, rho=rho, within=within)
     many = _affordable(exact_whole(asks, name="asks", least=100), plan)
     price = plan.sentences()[-1].removeprefix("Price: ").removesuffix(".")

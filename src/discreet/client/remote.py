@@ -169,7 +169,9 @@ def _as_list(question: Asked | Several) -> Sequence[Asked]:
 
 def _as_stored(told: Sequence[Mapping[str, Any]]) -> bytes:
     """Answers as the ledger keeps them, from what the server tells of them."""
-    stored = [{"sets": each["released"], "receipt": each["receipt"]} for each in told]
+    stored = [
+        {"sets": each["released"], "bounds": each["bounds"], "receipt": each["receipt"]} for each in told
+    ]
     return json.dumps({"format": 1, "answers": stored}).encode()
 
 

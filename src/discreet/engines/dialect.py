@@ -46,8 +46,8 @@ class Dialect(ABC):
     )
 
     def write(self, tree: exp.Expression) -> str:
-        """The tree as text."""
-        return tree.sql(dialect=self.printer)
+        """The tree as text. It is used up: copying it first costs as much again."""
+        return tree.sql(dialect=self.printer, copy=False)
 
     def materialized(self, *, wanted: bool) -> bool | None:
         """How a step that is used twice is marked: computed once (True), in place (False), not at all."""

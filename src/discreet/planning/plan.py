@@ -59,7 +59,8 @@ class Plan:
     @property
     def passes(self) -> int:
         """How many exact tables the engine is asked for: each is a pass over the data."""
-        return sum(len(each.exact.plans) for each in self.sets)
+        searches = 0 if self.search is None else len(self.search.steps)
+        return searches + sum(len(each.exact.plans) for each in self.sets)
 
     @property
     def needs_delta(self) -> bool:

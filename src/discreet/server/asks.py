@@ -10,7 +10,7 @@ from discreet.errors import InvalidParameter
 from discreet.numerics import exact
 from discreet.server.limits import Limits
 
-TERMS = ("epsilon", "delta", "rho", "within", "confidence")
+TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split")
 LONGEST_TEXT = 500
 
 
@@ -39,7 +39,8 @@ class Ask:
 
 
 def read_ask(body: bytes, limits: Limits) -> Ask:
-    """The ask that a body states: {"sql": text or list, "epsilon" | "rho" | "within", "delta", "confidence"}.
+    """The ask that a body states: {"sql": text or list, "epsilon" | "rho" | "within", "delta", "confidence",
+    "bounds", "split"}.
 
     >>> read_ask(b'{"sql": "SELECT COUNT(*) FROM t", "epsilon": 0.1}', Limits()).terms
     {'epsilon': Decimal('0.1')}
@@ -102,10 +103,16 @@ def read_number(value: object, *, name: str) -> Any:
 
 
 def _read_term(name: str, value: object) -> Any:
-    if name == "within" and isinstance(value, dict):
+    if name == "bounds":
+        if value != "auto":
+            raise InvalidParameter('bounds must be "auto" or absent.', parameter="bounds")
+        return value
+    if name == "split" and not isinstance(value, dict):
+        raise InvalidParameter(f"split must be an object, got {_kind(value)}.", parameter="split")
+    if isinstance(value, dict) and name in ("within", "split"):
         if not value:
-            raise InvalidParameter("within must name at least one column, got none.", parameter="within")
-        return {column: read_number(each, name="within") for column, each in value.items()}
+            raise InvalidParameter(f"{name} must name at least one column, got none.", parameter=name)
+        return {column: read_number(each, name=name) for column, each in value.items()}
     return read_number(value, name=name)
 
 

@@ -25,6 +25,7 @@ from discreet.server.refusals import Busy, not_found, too_late
 from discreet.server.watches import Watches
 from discreet.tables import Policy, read_budget
 
+LONGEST_RUN = 4  # deadlines that one pass may take before the engine stops it
 # What a watch may say of a question by itself: public facts, all of them.
 _PUBLIC = (UnsupportedQuery, PolicyViolation, InvalidParameter, Finished)
 
@@ -44,6 +45,8 @@ class Dataset:
     def __init__(self, curator: Curator, desk: Desk, approvals: Approvals, limits: Limits) -> None:
         self._curator, self._desk, self._approvals = curator, desk, approvals
         self._plans, self._watches = Plans(curator), Watches(limits)
+        # A run that is late anyway must not hold its thread for ever.
+        curator.limit_time(LONGEST_RUN * curator.policy.serving.deadline_s)
 
     @property
     def name(self) -> str:
@@ -72,7 +75,7 @@ class Dataset:
         plans = await self.explain(ask)
         answering, used = self._answering(person, plans), None
         if self._is_above(person, price_of(plans)) and not await self.is_free(person, plans):
-            text, price = "; ".join(plan.text for plan in plans), price_of(plans)
+            text, price = "; ".join(plan.asked for plan in plans), price_of(plans)
             used = await self._use_approval(person, text, price, key)
             if used.state != "used":
                 return used

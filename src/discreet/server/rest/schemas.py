@@ -46,8 +46,16 @@ def ask(limits: Limits) -> JsonSchema:
     """The body of ask and explain."""
     question = {"type": "string", "minLength": 1, "maxLength": limits.question_characters}
     several = many(question, minItems=1, maxItems=limits.questions_in_a_list)
-    within = {"anyOf": [POSITIVE, by_name(POSITIVE, minProperties=1)]}
-    terms = (EPSILON, DELTA, POSITIVE, within, CONFIDENCE)
+    weights = by_name(POSITIVE, minProperties=1)
+    terms: tuple[JsonSchema, ...] = (
+        EPSILON,
+        DELTA,
+        POSITIVE,
+        {"anyOf": [POSITIVE, weights]},
+        CONFIDENCE,
+        {"type": "string", "enum": ["auto"]},
+        weights,
+    )
     optional = {name: or_null(schema) for name, schema in zip(TERMS, terms, strict=True)}
     return record({"sql": {"anyOf": [question, several]}}, optional)
 
@@ -61,6 +69,7 @@ ANSWER = record(
         "intervals": many(by_name(or_null(many(or_null({"type": "number"}), minItems=2, maxItems=2)))),
         "confidence": CONFIDENCE,
         "released": many({"type": "object", "required": ["groups", "numbers"]}),
+        "bounds": or_null(many(many(TEXT, minItems=2, maxItems=2))),
         "receipt": RECEIPT,
     }
 )
