@@ -378,25 +378,28 @@ def test_a_commit_that_nobody_can_be_asked_about_is_not_acknowledged(wired, monk
 # --- processes --------------------------------------------------------------------------------------------
 
 
-def hold_a_charge(address, ready, go):
+def hold_a_charge(address, words):
     ledger = Ledger.open(address, dataset="bank", budget=PureDP(1))
     charge = ledger.charge(ask())
-    ready.set()
-    go.wait(60)
+    words.send("ready")
+    words.poll(60)
     ledger.answer(charge, b"late, but alive")
 
 
 @pytest.fixture
 def holder(address):
     """Another process with a running charge; and the word that lets it answer."""
+    # A pipe and no Event: setting an Event waits for its waiters, and a killed one never answers.
     context = multiprocessing.get_context("fork")
-    ready, go = context.Event(), context.Event()
-    process = context.Process(target=hold_a_charge, args=(address, ready, go))
+    mine, theirs = context.Pipe()
+    process = context.Process(target=hold_a_charge, args=(address, theirs))
     process.start()
-    assert ready.wait(30)
-    yield process, go
-    go.set()
+    assert mine.poll(30)
+    yield process, lambda: mine.send("go")
+    process.kill()
     process.join()
+    mine.close()
+    theirs.close()
 
 
 def states(ledger):
@@ -421,7 +424,7 @@ def test_a_living_process_keeps_its_running_charge_even_while_it_is_stopped(hold
     os.kill(process.pid, signal.SIGSTOP)
     assert states(open_ledger()) == ["charged"]
     os.kill(process.pid, signal.SIGCONT)
-    go.set()
+    go()
     process.join()
     assert open_ledger().find_answer(ask()) == b"late, but alive"
 

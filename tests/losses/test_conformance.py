@@ -16,6 +16,7 @@ from discreet.losses import (
     discrete_laplace,
     gaussian,
     laplace,
+    parallel,
     pure,
     questions,
     randomized_response,
@@ -44,6 +45,10 @@ FAMILIES = {
     "zcdp": (zcdp(rho=0.02), zcdp(rho=0.01)),
     "renyi": (dp.RenyiDP(8, 0.2).loss, dp.RenyiDP(8, 0.1).loss),
     "sampled": (gaussian(sigma=1).sampled(0.1), gaussian(sigma=2).sampled(0.1)),
+    "parallel": (
+        parallel([pure(epsilon=0.2), channel([[0.75, 0.25], [0.5, 0.5]])]),
+        parallel([pure(epsilon=0.1), channel([[0.7, 0.3], [0.5, 0.5]])]),
+    ),
     "group": (
         channel([[0.75, 0.25], [0.5, 0.5]]).for_group(2),
         channel([[0.7, 0.3], [0.5, 0.5]]).for_group(2),
@@ -150,6 +155,24 @@ def test_a_shared_sample_differs_from_two_samples():
 def test_sampling_a_finite_law_is_its_closed_form():
     loss = pure(epsilon=1).sampled(0.1)
     assert loss.epsilon(delta=0) == pytest.approx(math.log(1 + 0.1 * math.expm1(1)), rel=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(sorted(FAMILIES)),
+    st.sampled_from(sorted(FAMILIES)),
+    st.integers(1, 6),
+    st.sampled_from([1e-2, 1e-6, 1e-15]),
+)
+def test_adding_a_release_never_makes_a_plan_cheaper_than_what_is_proved(first, second, count, delta):
+    """The truth grows with every release, so an upper end is never below the lower one of a shorter plan."""
+    shorter = count * FAMILIES[first][0]
+    longer = shorter + FAMILIES[second][0]
+    before, after = (plan.epsilon_interval(delta=delta) for plan in (shorter, longer))
+    assert after.upper >= before.lower
+    exact = all(term.family.exact for term in longer.terms)
+    if exact and before.upper < math.inf:  # where the interval closes, also in the number that is answered
+        assert after.upper >= before.upper - max(1e-3 * before.upper, 1e-6)
 
 
 def test_both_directions_of_a_sample_are_kept_apart():

@@ -93,6 +93,16 @@ def test_without_the_rules_error_a_sampled_moment_is_wrong(monkeypatch):
 
 
 @pytest.mark.parametrize("direction", [0, 1])
+def test_without_the_tails_beyond_its_last_nodes_a_sampled_moment_is_wrong(monkeypatch, direction):
+    monkeypatch.setattr(SampledGaussianPair, "_range", lambda *_: (-3.0, 4.0))  # the tails are cut off early
+    theta = 1 if direction == 0 else -2  # both ask for E[w²] = 1 + q²(e^(μ²) − 1)
+    exact = 1 + arb(1).expm1() / 100
+    assert SampledGaussianPair(F(1), F(1, 10), direction).moment(acb(theta)).real.overlaps(exact)
+    monkeypatch.setattr(SampledGaussianPair, "_tails", lambda *_: arb(0))  # the planted fault
+    assert not SampledGaussianPair(F(1), F(1, 10), direction).moment(acb(theta)).real.overlaps(exact)
+
+
+@pytest.mark.parametrize("direction", [0, 1])
 def test_moments_of_a_sampled_gaussian_hold_those_of_a_direct_sum(direction):
     pair = SampledGaussianPair(F(1), F(1, 10), direction)
     z, total, step = acb(2, 3), acb(0), arb(1) / 64

@@ -13,8 +13,10 @@ from discreet.losses import (
     discrete_laplace,
     gaussian,
     laplace,
+    parallel,
     pure,
     randomized_response,
+    read_loss,
     zcdp,
 )
 
@@ -33,6 +35,11 @@ LOSSES = [
     dp.RenyiDP(4, 0.5).loss,
     approximate(epsilon=1, delta=1e-9).for_group(3),
     channel([[0.75, 0.25], [0.5, 0.5]]).for_group(2),
+    laplace(scale=2).sampled(0.25),
+    (laplace(scale=2).sampled(0.25)).for_group(2),
+    parallel([2 * laplace(scale=3) + gaussian(sigma=5), pure(epsilon=0.1)]),
+    gaussian(sigma=2, relation="local"),
+    channel([[0.75, 0.25], [0.5, 0.5]], relation="replace").for_group(2),
 ]
 
 
@@ -63,6 +70,22 @@ def test_json_is_exact(loss):
     text = json.dumps((7 * loss + loss).to_json())
     assert dp.PrivacyLoss.from_json(text) == 8 * loss
     assert "." not in text.replace('"family"', "")  # rationals only
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_what_a_loss_prints_is_read_back(loss):
+    assert read_loss(repr(7 * loss)) == 7 * loss
+    mixed = loss + pure(epsilon=Fraction(1, 3), relation=loss.relation)
+    assert read_loss(repr(mixed)) == mixed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["laplace(scale=1, relation=1)", "laplace(scale=1) (nobody)", "parallel()", "parallel(1)", "(replace)"],
+)
+def test_what_no_loss_prints_is_refused(text):
+    with pytest.raises(dp.InvalidParameter):
+        read_loss(text)
 
 
 def test_nothing_costs_nothing():

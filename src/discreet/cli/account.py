@@ -31,7 +31,9 @@ def account(
         The plan: laplace(scale=, sensitivity=1), gaussian(sigma=, sensitivity=1), discrete_laplace(...),
         discrete_gaussian(...), randomized_response(epsilon=, values=2), bounded_range(epsilon=),
         channel([[...], [...]]), pure(epsilon=), approximate(epsilon=, delta=), zcdp(rho=), gdp(mu=),
-        renyi(order=, epsilon=), sampled(loss, rate=), group(loss, size=); with + and whole numbers *.
+        renyi(order=, epsilon=), sampled(loss, rate=), group(loss, size=), parallel(loss, loss, ...) for
+        disjoint people; with + and whole numbers *. A relation other than add/remove stands at the end:
+        "(replace)" or "(local)".
     delta
         The failure probability at which epsilon is asked for.
     epsilon

@@ -12,10 +12,13 @@ from discreet.losses.family import REGISTRY, Family
 from discreet.losses.gdp import GDP
 from discreet.losses.lattice import discrete_gaussian, discrete_laplace
 from discreet.losses.loss import PrivacyLoss
+from discreet.losses.nonadaptive import exponential_nonadaptive
+from discreet.losses.parallel import parallel
 from discreet.losses.pure import PureDP, pure
 from discreet.losses.relation import RELATIONS, Relation, check_relation
 from discreet.losses.renyi import RenyiDP
 from discreet.losses.sampled import Sampled
+from discreet.losses.shuffle import shuffled, shuffled_closed_form
 from discreet.losses.zcdp import ZCDP, zcdp
 
 __all__ = [
@@ -41,11 +44,15 @@ __all__ = [
     "compose_optimal",
     "discrete_gaussian",
     "discrete_laplace",
+    "exponential_nonadaptive",
     "gaussian",
     "laplace",
     "max_divergence",
+    "parallel",
     "pure",
     "randomized_response",
     "read_loss",
+    "shuffled",
+    "shuffled_closed_form",
     "zcdp",
 ]

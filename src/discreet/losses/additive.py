@@ -42,6 +42,11 @@ class Laplace(Family):
     def rational_largest(self, direction: Direction) -> Fraction | None:
         return self.sensitivity / self.scale
 
+    def covers(self, other: Family) -> bool:
+        if not isinstance(other, Laplace):
+            return False
+        return other.sensitivity / other.scale <= self.sensitivity / self.scale
+
     def for_group(self, size: int) -> Family:
         return Laplace(self.scale, scaled(self.sensitivity, size))
 

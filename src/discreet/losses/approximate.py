@@ -51,6 +51,11 @@ class Approximate(Family):
         shown = {"epsilon": self.epsilon, "delta": self.delta}
         return shown if self.group == 1 else {**shown, "group": self.group}
 
+    def __str__(self) -> str:
+        if self.group == 1:
+            return super().__str__()
+        return f"group({Approximate(self.epsilon, self.delta)}, size={self.group})"
+
 
 def approximate(*, epsilon: Real, delta: Real, relation: Relation = "add/remove") -> PrivacyLoss:
     """The loss of any (ε, δ)-DP mechanism.

@@ -10,7 +10,7 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.losses.curve import connect_the_dots
-from discreet.losses.family import Direction, Family, register
+from discreet.losses.family import Direction, Family, register, show
 from discreet.losses.group import Group
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Atoms, Pair
@@ -129,6 +129,9 @@ class Channel(Family):
             if self.order == "either"
             else {"matrix": self.matrix, "order": self.order}
         )
+
+    def __str__(self) -> str:
+        return f"channel(matrix={show(self.matrix)})"  # the order follows from the rows and the relation
 
 
 @register

@@ -80,3 +80,15 @@ def step_down(points: Sequence[tuple[Arb, Arb, Arb]]) -> Pair:
         above += mass
         atoms.append((epsilon, mass))
     return Atoms(atoms)
+
+
+def dots(curve: Callable[[Arb, Direction], tuple[Arb, Arb]], direction: Direction, count: int) -> list[Arb]:
+    """Places for `count` chords, from where the curve leaves 1 − e^ε to where it vanishes."""
+    ends = []
+    for side in (1 - direction, direction):
+        reach = arb(2) ** -8
+        while not curve(reach, side)[1] < arb(2) ** -100 and reach < 2**12:
+            reach *= arb(1.5)
+        ends.append(reach)
+    span = ends[0] + ends[1]
+    return [(-ends[0] + span * i / count).mid() for i in range(count + 1)]

@@ -10,13 +10,16 @@ A family is named by exact parameters. For each direction of its relation it off
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.losses.pair import Pair
 from discreet.numerics import Arb, exact
+
+if TYPE_CHECKING:
+    from discreet.losses.term import Terms
 
 Direction: TypeAlias = (
     int  # 0: the person is in P's data set and not in Q's ("remove"); 1: the other way ("add")
@@ -86,6 +89,14 @@ class Family(ABC):
     def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
         """Balls below and above δ(ε) of one use, where they are known beyond the pairs' own curves."""
         return None
+
+    def covers(self, other: "Family") -> bool:
+        """Whether the other's curves are known to lie nowhere above this one's."""
+        return self == other
+
+    def alternatives(self) -> "tuple[Terms, ...]":
+        """Losses of which one is the person's, for a family that is nothing else."""
+        return ()
 
     @abstractmethod
     def for_group(self, size: int) -> "Family":

@@ -79,8 +79,8 @@ class Group(Family):
     def for_group(self, size: int) -> Family:
         return Group(self.base, self.size * size)
 
-    def parameters(self) -> dict[str, Any]:
-        return {"base": self.base, "size": self.size}
+    def __str__(self) -> str:
+        return f"group({self.base}, size={self.size})"
 
     def to_json(self) -> dict[str, Any]:
         return {"family": self.name, "base": self.base.to_json(), "size": self.size}

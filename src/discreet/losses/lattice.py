@@ -193,7 +193,8 @@ class DiscreteLaplace(Family):
     """Pr[k] ∝ e^(−|k|/scale) on the whole numbers, both numbers counted in steps of the lattice.
 
     Privacy: ε₀ = sensitivity/scale; the curve by direct summation, in closed form. Sensitivity 1 composes
-    exactly like randomised response.
+    exactly like randomised response. ρ is its mean loss, a(Δ − 2r(1 − r^Δ)/(1 − r²)) with a = 1/scale and
+    r = e^(−a): docs/theory/losses.md proves that no order asks for more.
     """
 
     scale: Fraction
@@ -207,6 +208,11 @@ class DiscreteLaplace(Family):
 
     def witness(self, direction: Direction) -> Pair:
         return discrete_laplace_pair(1 / self.scale, self.sensitivity)
+
+    def zcdp_rho(self) -> Arb | None:
+        ratio = (-1 / ball(self.scale)).exp()
+        lost = 2 * ratio * (1 - ratio**self.sensitivity) / (1 - ratio**2)
+        return (self.sensitivity - lost) / ball(self.scale)
 
     def rational_largest(self, direction: Direction) -> Fraction | None:
         return self.sensitivity / self.scale

@@ -14,11 +14,11 @@ from discreet.losses.tuning import log_chernoff_factor, minimise
 from discreet.numerics import Arb, ball, round_up, working_precision
 
 
-def terms_log_moment(terms: Terms, direction: Direction, theta: float) -> Arb | None:
+def terms_log_moment(terms: Terms, direction: Direction, theta: Arb) -> Arb | None:
     """A bound on K(θ), or None where some term has none at this θ."""
     total = arb(0)
     for term in terms:
-        one = term.family.log_moment(arb(theta), direction)
+        one = term.family.log_moment(theta, direction)
         if one is None:
             return None
         total += term.count * one
@@ -30,18 +30,17 @@ def moment_epsilon(terms: Terms, direction: Direction, delta: Arb) -> float:
     target = float(delta.log().mid())
 
     def rough(theta: float) -> float:
-        moment = terms_log_moment(terms, direction, theta)
+        moment = terms_log_moment(terms, direction, arb(theta))
         return (
             math.inf
             if moment is None
             else (float(moment.mid()) - target + log_chernoff_factor(theta)) / theta
         )
 
-    theta = minimise(rough)
-    moment = terms_log_moment(terms, direction, theta)
+    at = arb(minimise(rough))
+    moment = terms_log_moment(terms, direction, at)
     if moment is None:
         return math.inf
-    at = arb(theta)
     return max(round_up((moment + chernoff_factor(at).log() - delta.log()) / at), 0.0)
 
 
@@ -50,43 +49,56 @@ def moment_delta(terms: Terms, direction: Direction, epsilon: Arb) -> Arb:
     middle = float(epsilon.mid())
 
     def rough(theta: float) -> float:
-        moment = terms_log_moment(terms, direction, theta)
+        moment = terms_log_moment(terms, direction, arb(theta))
         return (
             math.inf if moment is None else float(moment.mid()) - theta * middle + log_chernoff_factor(theta)
         )
 
-    theta = minimise(rough)
-    moment = terms_log_moment(terms, direction, theta)
+    at = arb(minimise(rough))
+    moment = terms_log_moment(terms, direction, at)
     if moment is None:
         return arb(1)
-    at = arb(theta)
     finite = (moment - at * epsilon).exp() * chernoff_factor(at)
     return (finite + as_ball(failure_of(terms, direction))).min(arb(1))
 
 
 @lru_cache(maxsize=4096)
 def zcdp_rho(terms: Terms) -> float:
-    """The least known ρ: ρ adds."""
+    """The least known ρ, rounded up."""
     with working_precision(CLOSED_BITS):
-        total = arb(0)
-        for term in terms:
-            rho = term.family.zcdp_rho()
-            if rho is None:
-                return math.inf
-            total += rho * term.count
-        return round_up(total)
+        rho = rho_of(terms)
+        return math.inf if rho is None else round_up(rho)
 
 
-def gaussian_mu(terms: Terms) -> float:
-    """μ of Gaussian DP: μ² adds, and only Gaussians have it."""
+def rho_of(terms: Terms) -> Arb | None:
+    """The least known ρ, at the working precision: ρ adds."""
+    total = arb(0)
+    for term in terms:
+        rho = term.family.zcdp_rho()
+        if rho is None:
+            return None
+        total += rho * term.count
+    return total
+
+
+def mu_squared_of(terms: Terms) -> Fraction | None:
+    """μ² of Gaussian DP: it adds, and only Gaussians have it."""
     total = Fraction(0)
     for term in terms:
         squared = term.family.mu_squared()
         if squared is None:
-            return math.inf
+            return None
         total += squared * term.count
+    return total
+
+
+def gaussian_mu(terms: Terms) -> float:
+    """μ of Gaussian DP, rounded up."""
+    squared = mu_squared_of(terms)
+    if squared is None:
+        return math.inf
     with working_precision(CLOSED_BITS):
-        return round_up(ball(total).sqrt())
+        return round_up(ball(squared).sqrt())
 
 
 def renyi_divergence(terms: Terms, order: Fraction) -> float:
@@ -98,11 +110,8 @@ def renyi_divergence(terms: Terms, order: Fraction) -> float:
             failure = failure_of(terms, direction)
             if not (failure == 0 if isinstance(failure, Fraction) else failure.is_zero()):
                 return math.inf
-            total = arb(0)
-            for term in terms:
-                one = term.family.log_moment(theta, direction)
-                if one is None:
-                    return math.inf
-                total += term.count * one
-            worst = max(worst, round_up(total / theta))
+            moment = terms_log_moment(terms, direction, theta)
+            if moment is None:
+                return math.inf
+            worst = max(worst, round_up(moment / theta))
     return worst

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from discreet.losses.family import Direction, Family, register, scaled
+from discreet.losses.family import DIRECTIONS, Direction, Family, register, scaled
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
@@ -43,6 +43,11 @@ class Pure(Family):
 
     def rational_largest(self, direction: Direction) -> Fraction | None:
         return self.epsilon
+
+    def covers(self, other: Family) -> bool:
+        tops = [other.rational_largest(direction) for direction in DIRECTIONS]
+        whole = all(other.rational_failure(direction) == 0 for direction in DIRECTIONS)
+        return whole and all(top is not None and top <= self.epsilon for top in tops)
 
     def for_group(self, size: int) -> Family:
         return Pure(scaled(self.epsilon, size))

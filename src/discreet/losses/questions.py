@@ -30,6 +30,8 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     """Two ends around the least ε >= 0 with δ(ε) <= delta."""
     if not terms:
         return Interval(0.0, 0.0)
+    if alternatives := _alternatives(terms):
+        return greatest([epsilon_interval(one, delta, width) for one in alternatives])
     with working_precision(BITS):
         found = Interval(0.0, LEAST_EPSILON)
         for direction in _directions(terms):
@@ -40,7 +42,7 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
                 continue  # the other direction is worse, whatever this one is
             else:
                 end = _epsilon_one_way(terms, direction, delta, width)
-            found = Interval(max(found.lower, end.lower), max(found.upper, end.upper))
+            found = greatest([found, end])
     return found
 
 
@@ -49,9 +51,20 @@ def delta_interval(terms: Terms, epsilon: Fraction) -> Interval:
     """Two ends around δ(ε)."""
     if not terms:
         return Interval(0.0, 0.0)
+    if alternatives := _alternatives(terms):
+        return greatest([delta_interval(one, epsilon) for one in alternatives])
     with working_precision(BITS):
         ends = [_delta_one_way(terms, direction, epsilon) for direction in _directions(terms)]
+    return greatest(ends)
+
+
+def greatest(ends: Sequence[Interval]) -> Interval:
+    """Two ends around the greatest of several numbers."""
     return Interval(max(end.lower for end in ends), max(end.upper for end in ends))
+
+
+def _alternatives(terms: Terms) -> tuple[Terms, ...]:
+    return terms[0].family.alternatives() if len(terms) == 1 and terms[0].count == 1 else ()
 
 
 def _directions(terms: Terms) -> tuple[Direction, ...]:

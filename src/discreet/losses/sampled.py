@@ -10,12 +10,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Self
 
-from flint import arb, ctx
+from flint import ctx
 
 from discreet.losses import questions
-from discreet.losses.curve import connect_the_dots, sampled_ends, step_down
+from discreet.losses.curve import connect_the_dots, dots, sampled_ends, step_down
 from discreet.losses.family import Direction, Family, parse_value, register, show
 from discreet.losses.group import Group
+from discreet.losses.moments import mu_squared_of, rho_of
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.sampled_gaussian import SampledGaussianPair
 from discreet.losses.term import Term, read_terms, show_terms
@@ -46,10 +47,7 @@ class Sampled(Family):
         return self._mu_squared() is not None or (self._is_one_law() and self.terms[0].family.exact)
 
     def _mu_squared(self) -> Fraction | None:
-        squares = [term.family.mu_squared() for term in self.terms]
-        if any(square is None for square in squares):
-            return None
-        return sum((s * term.count for s, term in zip(squares, self.terms, strict=True) if s), Fraction(0))
+        return mu_squared_of(self.terms)
 
     def _is_one_law(self) -> bool:
         one = len(self.terms) == 1 and self.terms[0].count == 1
@@ -74,13 +72,7 @@ class Sampled(Family):
         )
 
     def zcdp_rho(self) -> Arb | None:
-        total = arb(0)  # E[w^s] is convex in the rate, so sampling never raises a Rényi divergence
-        for term in self.terms:
-            rho = term.family.zcdp_rho()
-            if rho is None:
-                return None
-            total += rho * term.count
-        return total
+        return rho_of(self.terms)  # E[w^s] is convex in the rate, so sampling never raises a Rényi divergence
 
     def rational_failure(self, direction: Direction) -> Fraction | None:
         known = all(term.family.rational_failure(direction) == 0 for term in self.terms)
@@ -119,8 +111,7 @@ def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]
         laws = (base.dominating(direction), base.witness(direction))
         high, low = (_mix(law, ball(family.rate), direction) for law in laws if isinstance(law, Atoms))
         return high, low
-    grid = _grid(family, direction)
-    points = [(x, *family.curve(x, direction)) for x in grid]
+    points = [(x, *family.curve(x, direction)) for x in dots(family.curve, direction, DOTS)]
     return connect_the_dots([(x, high) for x, _, high in points]), step_down(points)
 
 
@@ -136,15 +127,3 @@ def _mix(law: Atoms, rate: Arb, direction: Direction) -> Atoms:
         atoms.append(((1 + rate * loss.expm1()).log(), mixed))
     edge = [] if law.unseen.is_zero() else [((1 - rate).log(), (1 - rate) * law.unseen)]
     return Atoms(atoms + edge, failure=rate * law.failure())
-
-
-def _grid(family: Sampled, direction: Direction) -> list[Arb]:
-    """Dots from where the curve leaves 1 − e^ε to where it vanishes."""
-    ends = []
-    for side in (1 - direction, direction):
-        reach = arb(2) ** -8
-        while not family.curve(reach, side)[1] < arb(2) ** -100 and reach < 2**12:
-            reach *= arb(1.5)
-        ends.append(reach)
-    span = ends[0] + ends[1]
-    return [(-ends[0] + span * i / DOTS).mid() for i in range(DOTS + 1)]

@@ -157,7 +157,7 @@ class SampledGaussianPair(Pair):
     def _tails(self, power: Arb, low: Arb, high: Arb) -> Arb:
         """A bound on what lies beyond the last nodes, on both sides, sum and integral together."""
         root = arb(2).sqrt()
-        if self.removes:  # w <= 1 on the left; on the right w <= e^(μv − μ²/2), which shifts the Gaussian
+        if power >= 0:  # w <= 1 on the left; on the right w <= e^(μv − μ²/2), which shifts the Gaussian
             shift = power * self.mu
             right = (power * (power - 1) * self.mu_squared / 2).exp() * ((high - shift) / root).erfc()
             return (-low / root).erfc() + right

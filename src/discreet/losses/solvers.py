@@ -1,10 +1,11 @@
 """Certified curves of composed pairs: each method encloses δ(ε) between two balls.
 
-A closed form serves one use, or Gaussians alone; a binomial sum, one two-point law; the contour, everything.
+A closed form serves one use, or Gaussians alone; a binomial sum, one two-point law; a list of all sums, a few
+finite laws; the contour, everything.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from flint import arb
@@ -22,6 +23,7 @@ FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
 BUDGET = 50_000  # nodes times laws that are spent without asking
 MOST = 2_000_000  # nodes times laws
 MOST_BINOMIAL = 500
+MOST_SUMS = 2000
 MOST_USES = 10**6  # beyond, what floating point loses in each use adds up to too much
 
 
@@ -83,6 +85,44 @@ class Binomial:
         return total, total
 
 
+class Enumerated:
+    """Few finite laws, few times: every sum of losses with its probability, from the greatest down."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        sums = [(arb(0), arb(1))]
+        for pair, count in parts:
+            assert isinstance(pair, Atoms)
+            own = list(_multisets(pair.atoms, count))
+            sums = [(loss + more, mass * share) for loss, mass in sums for more, share in own]
+        self.sums = sorted(sums, key=lambda one: -float(one[0]))
+
+    def bounds(self, epsilon: Arb) -> Ends:
+        total = arb(0)
+        for loss, mass in self.sums:
+            if loss + 1 < epsilon:  # sorted by floats: no later loss can be above ε
+                break
+            total += mass * clip_at_zero(-(epsilon - loss).expm1())
+        return total, total
+
+
+def _multisets(atoms: Sequence[tuple[Arb, Arb]], count: int) -> Iterator[tuple[Arb, Arb]]:
+    """(sum of losses, probability) of `count` draws, for each number of draws of each atom."""
+    loss, mass = atoms[0]
+    if len(atoms) == 1:
+        yield count * loss, mass**count
+        return
+    for first in range(count + 1):
+        ways = math.comb(count, first) * mass**first
+        for rest, share in _multisets(atoms[1:], count - first):
+            yield first * loss + rest, ways * share
+
+
+def _sums(parts: Sequence[Part]) -> int:
+    """How many sums `Enumerated` would list."""
+    laws = [(len(pair.atoms), count) for pair, count in parts if isinstance(pair, Atoms)]
+    return math.prod(math.comb(count + size - 1, size - 1) for size, count in laws)
+
+
 class Saddle:
     """The contour, placed for a target near ε; `width` is the error of ε, relative, that is good enough."""
 
@@ -126,4 +166,6 @@ def exact_solver(parts: Sequence[Part]) -> Solver | None:
         if parts[0][1] > MOST_BINOMIAL and parts[0][0].lattice() is not None:
             return None  # the folded contour is faster
         return Binomial(parts[0])
+    if all(isinstance(pair, Atoms) for pair, _ in parts) and _sums(parts) <= MOST_SUMS:
+        return Enumerated(parts)
     return None
