@@ -38,23 +38,28 @@ def ask(curator, epsilon):
     return found | {"remaining": str(curator.remaining.epsilon)}
 
 
-def kill_driver():
-    """kill -9 of the JVM that is this process's child, when it has begun to work."""
-    time.sleep(1.0)
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    for child in children:
-        os.kill(int(child), signal.SIGKILL)
+def kill_in_mid_question(driver):
+    """kill -9 of the JVM, which had stood still so that it could not answer before."""
+    time.sleep(2)
+    os.kill(driver, signal.SIGKILL)
+
+
+def pause_driver():
+    """Let the JVM that is this process's child stand still."""
+    (driver,) = map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+    os.kill(driver, signal.SIGSTOP)
+    return driver
 
 
 def main():
-    engine, path = sys.argv[1:]
-    with Curator.open(path, engine=engine, **OPENING) as curator:
+    engine, path, ledger = sys.argv[1:]
+    with Curator.open(path, engine=engine, ledger=ledger, **OPENING) as curator:
         curator.explain(TEXT, epsilon=1)  # opens the engine
         print(json.dumps({"ready": True}), flush=True)
         for line in sys.stdin:
             word, epsilon = line.split()
             if word == "die":
-                threading.Thread(target=kill_driver).start()
+                threading.Thread(target=kill_in_mid_question, args=[pause_driver()]).start()
             print(json.dumps(ask(curator, int(epsilon))), flush=True)
 
 

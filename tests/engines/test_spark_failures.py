@@ -15,7 +15,8 @@ import pytest
 
 from servers.spark import ConnectServer
 
-ROWS, PEOPLE = 2_000_000, 400_000
+ROWS, PEOPLE = 500_000, 100_000
+IN_FLIGHT_S = 3  # what is paused is killed when the question is certainly under way
 CONSTANT = "The engine could not run the plan. Nothing was released; the charge is kept."
 
 
@@ -34,10 +35,10 @@ def table(tmp_path_factory):
 class Client:
     """A curator in a process of its own."""
 
-    def __init__(self, engine, path):
+    def __init__(self, engine, path, folder):
         program = Path(__file__).with_name("spark_client.py")
         self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", program, engine, path],
+            [sys.executable, "-W", "ignore", program, engine, path, folder / "t.ledger"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.answer() == {"ready": True}
@@ -76,11 +77,12 @@ def assert_answers_again(client, counts):
     assert again["remaining"] == "9100"
 
 
-def test_a_worker_killed_in_mid_question_costs_an_answer_at_most(spark_cluster, table):
+def test_a_worker_killed_in_mid_question_costs_an_answer_at_most(spark_cluster, table, tmp_path):
     path, counts = table
-    with Client(spark_cluster.address, path) as client:
+    with Client(spark_cluster.address, path, tmp_path) as client:
+        spark_cluster.pause_worker()
         client.say("ask 500")
-        time.sleep(1.5)
+        time.sleep(IN_FLIGHT_S)
         spark_cluster.kill_worker()
         first = client.answer()
         if "error" in first:
@@ -92,19 +94,20 @@ def test_a_worker_killed_in_mid_question_costs_an_answer_at_most(spark_cluster, 
         assert_answers_again(client, counts)
 
 
-def test_a_driver_killed_in_mid_question_is_one_constant_and_comes_again(table):
+def test_a_driver_killed_in_mid_question_is_one_constant_and_comes_again(table, tmp_path):
     path, counts = table
-    with Client("local[2]", path) as client:
+    with Client("local[2]", path, tmp_path) as client:
         client.say("die 500")
         assert_failed(client.answer())
         assert_answers_again(client, counts)
 
 
-def test_a_lost_connection_is_one_constant_and_comes_again(table):
+def test_a_lost_connection_is_one_constant_and_comes_again(table, tmp_path):
     path, counts = table
-    with ConnectServer() as server, Client(server.address, path) as client:
+    with ConnectServer() as server, Client(server.address, path, tmp_path) as client:
+        server.pause()
         client.say("ask 500")
-        time.sleep(1.5)
+        time.sleep(IN_FLIGHT_S)
         server.kill()
         assert_failed(client.answer())
         with ConnectServer(server.port):

@@ -99,8 +99,12 @@ class SparkCluster:
         self._workers.append(worker)
         return worker
 
+    def pause_worker(self) -> None:
+        """The first worker and its executors take up work, and do none."""
+        self._workers[0].pause()
+
     def kill_worker(self) -> None:
-        """kill -9 of the first worker that runs, and of its executors."""
+        """kill -9 of the first worker, and of its executors."""
         self._workers.pop(0).kill()
 
     def close(self) -> None:
@@ -141,6 +145,10 @@ class ConnectServer:
     def address(self) -> str:
         """Where a client finds it."""
         return f"sc://127.0.0.1:{self.port}"
+
+    def pause(self) -> None:
+        """It listens, and says nothing."""
+        self.process.pause()
 
     def kill(self) -> None:
         """kill -9."""
@@ -187,6 +195,10 @@ class Process:
             if time.monotonic() > deadline or self._guard.poll() is not None:
                 raise RuntimeError(f"Spark did not say {words!r}:\n{said[-2000:]}")
             time.sleep(0.05)
+
+    def pause(self) -> None:
+        """Stop the clock for all of them."""
+        os.killpg(self._guard.pid, signal.SIGSTOP)
 
     def kill(self) -> None:
         """kill -9 of all of them: the guard leads a group of its own, executors included."""

@@ -66,6 +66,13 @@ class SparkDialect(TryCasting):
     printer = Printer
     integers = INTEGERS
 
+    def write(self, tree: exp.Expression) -> str:
+        """The tree as text, without parentheses that say nothing: Spark's parser tries each of them twice."""
+        for node in list(tree.find_all(exp.Paren)):
+            if isinstance(node.parent, exp.Func) and not isinstance(node.parent, exp.Binary):
+                node.replace(node.this)
+        return super().write(tree)
+
     def materialized(self, *, wanted: bool) -> bool | None:
         """Spark has no word for it; it finds equal exchanges by itself."""
         return None
