@@ -67,7 +67,7 @@ soak: setup $(STAMPS)/spark system ## the full counts: kills, races, generated c
 	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \
 	status=$$?; tail -n 40 bench/results/soak.txt; exit $$status
 
-bench: setup ## compare with the rivals, as ratios in one run (makes .venv-bench)
+bench: setup $(STAMPS)/spark ## compare with the rivals, as ratios in one run (makes .venv-bench)
 	@$(BIN)/python -m bench
 
 lock: setup ## compile requirements/*.txt anew from *.in

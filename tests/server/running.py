@@ -45,7 +45,7 @@ def write_policy(
     people: int = 400,
     without: int | None = None,
     epsilon: float = 100,
-    deadline_s: float = 0.5,
+    deadline_s: float = 1,
     dataset: str = "",
     server: str = "",
 ) -> Path:
