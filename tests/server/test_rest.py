@@ -27,7 +27,7 @@ def test_data_sets_are_listed_and_described_without_data(town):
     }
     described = town.send("GET", "/api/datasets/town").json
     assert described["tables"]["town"]["columns"]["debt"]["bounds"] == ["0", "1000"]
-    assert described["deadline_s"] == 0.5
+    assert described["deadline_s"] == 1
 
 
 def test_an_answer_comes_with_intervals_and_receipt_and_is_free_the_second_time(town):
