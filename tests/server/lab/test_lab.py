@@ -21,7 +21,7 @@ NAMES = [exhibit.name for exhibit in EXHIBITS]
 
 
 class Visitor:
-    """Asks the application itself, without a socket; each time from another address, so that no rate stops it."""
+    """Asks the application itself, each time from another address: no rate stops it."""
 
     def __init__(self):
         self.app = make_lab()
