@@ -139,6 +139,6 @@ def run(rivals: Rivals) -> Report:
     """Both tables."""
     report = Report("Accuracy on skewed data, at equal price and bounding")
     with tempfile.TemporaryDirectory() as folder:
-        report.rows += on_incomes(Path(folder) / "incomes.parquet")
-        report.rows += on_categories(Path(folder) / "categories.parquet", rivals)
+        report.add(*on_incomes(Path(folder) / "incomes.parquet"))
+        report.add(*on_categories(Path(folder) / "categories.parquet", rivals))
     return report

@@ -162,6 +162,12 @@ class Report:
     def missed(self) -> list[Row]:
         return [row for row in self.rows if not row.kept]
 
+    def add(self, *rows: Row) -> None:
+        """Take what was measured, and say so: a long run shows how far it is."""
+        self.rows += rows
+        for row in rows:
+            print(self.line(row), flush=True)
+
     def write(self, path: Path, context: dict[str, object]) -> str:
         """Write <path>.md and <path>.json; the table is returned."""
         RESULTS.mkdir(exist_ok=True)
@@ -175,17 +181,18 @@ class Report:
     def table(self, context: dict[str, object]) -> str:
         lines = [f"# {self.title}", "", f"`{json.dumps(context)}`", ""]
         lines += ["| what | discreet | rival | theirs | ratio | limit |", "|---|--:|---|--:|--:|--:|"]
-        for row in self.rows:
-            show = show_time if row.unit == "seconds" else "{:.4g}".format
-            theirs, ratio, limit = "", "", "" if row.limit is None else show(row.limit)
-            if row.theirs is not None:
-                theirs, ratio = show(row.theirs), _show_ratio(row.ratio)
-                limit = "" if row.limit is None else _show_ratio(row.limit)
-            mark = "" if row.kept else " **missed**"
-            lines.append(
-                f"| {row.what} | {show(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
-            )
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *map(self.line, self.rows)]) + "\n"
+
+    @staticmethod
+    def line(row: Row) -> str:
+        """A row of the table."""
+        show = show_time if row.unit == "seconds" else "{:.4g}".format
+        theirs, ratio, limit = "", "", "" if row.limit is None else show(row.limit)
+        if row.theirs is not None:
+            theirs, ratio = show(row.theirs), _show_ratio(row.ratio)
+            limit = "" if row.limit is None else _show_ratio(row.limit)
+        mark = "" if row.kept else " **missed**"
+        return f"| {row.what} | {show(row.ours)} | {row.rival} | {theirs} | {ratio} | {limit}{mark} |"
 
 
 def show_time(amount: float) -> str:

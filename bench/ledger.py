@@ -125,7 +125,7 @@ def run(rivals: object = None) -> Report:
     report = Report("Ledger: seconds a charge, beside the store's own commit on the same disk")
 
     def add(what: str, rival: str, times: tuple[float, float], limit: float | None) -> None:
-        report.rows.append(Row(what, times[0], rival, times[1], limit))
+        report.add(Row(what, times[0], rival, times[1], limit))
 
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)

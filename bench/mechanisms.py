@@ -19,14 +19,14 @@ QUANTILE_PRICE = 0.1  # at epsilon 1 one median in seventy errs at all, and a ra
 
 def run(rivals: Rivals) -> Report:
     report = Report("Mechanisms: time, and mean error at equal epsilon")
-    report.rows += scalar_time(rivals)
-    report.rows += [vector_time()]
-    report.rows += selection_time(rivals)
-    report.rows += count_error(rivals)
+    report.add(*scalar_time(rivals))
+    report.add(vector_time())
+    report.add(*selection_time(rivals))
+    report.add(*count_error(rivals))
     for size in (1, 10, 100, 1000):
-        report.rows += vector_error(rivals, size)
-    report.rows += selection_error(rivals)
-    report.rows += quantile_error(rivals)
+        report.add(*vector_error(rivals, size))
+    report.add(*selection_error(rivals))
+    report.add(*quantile_error(rivals))
     return report
 
 

@@ -23,12 +23,12 @@ def run(rivals: Rivals) -> Report:
     report = Report("Noise: time per number, least of several rounds, single thread")
     for law in LAWS:
         for scale in SCALES:
-            report.rows += vectors(rivals, law, scale)
-            report.rows += scalars(rivals, law, scale)
+            report.add(*vectors(rivals, law, scale))
+            report.add(*scalars(rivals, law, scale))
     for law in LAWS:
-        report.rows += [floats(rivals, law, scale) for scale in (10, 1000)]
-        report.rows += [first(law, scale) for scale in (*SCALES, 10**4, 2**40)]
-    report.rows += [candidates("whole"), candidates("float")]
+        report.add(*(floats(rivals, law, scale) for scale in (10, 1000)))
+        report.add(*(first(law, scale) for scale in (*SCALES, 10**4, 2**40)))
+    report.add(candidates("whole"), candidates("float"))
     return report
 
 

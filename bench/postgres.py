@@ -59,7 +59,7 @@ def run(rivals: object = None) -> Report:
                         for _ in range(ROUNDS)
                     ]
                     ours, theirs = (min(each) for each in zip(*pairs, strict=True))
-                    report.rows.append(Row(what, ours, "GROUP BY person, group, not private", theirs))
+                    report.add(Row(what, ours, "GROUP BY person, group, not private", theirs))
     return report
 
 

@@ -219,16 +219,16 @@ def run(rivals: Rivals) -> Report:
     report = Report("Questions: whole, on 2 threads, beside the rivals and DuckDB's GROUP BY person, group")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        report.rows += first_answer(folder)
+        report.add(*first_answer(folder))
         for rows in SIZES:
             path, prices = folder / f"t{rows}.parquet", count(1)
             make_file(path, rows)
             with open_curator(path) as curator:
                 # A new price each time: a stored answer would be free, and no measure.
                 ask = lambda text, curator=curator, prices=prices: curator.ask(text, epsilon=next(prices))  # noqa: E731
-                report.rows += beside_duckdb(path, rows, ask)
-                report.rows += beside_rivals(path, rows, ask)
-        report.rows += errors(folder)
+                report.add(*beside_duckdb(path, rows, ask))
+                report.add(*beside_rivals(path, rows, ask))
+        report.add(*errors(folder))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    report.rows.append(Row("peak memory of our process, GB", peak, limit=MOST_MEMORY, unit="GB"))
+    report.add(Row("peak memory of our process, GB", peak, limit=MOST_MEMORY, unit="GB"))
     return report

@@ -118,19 +118,17 @@ def run(rivals: object = None, *, sizes: tuple[int, ...] = SIZES) -> Report:
             path = Path(folder) / f"rows{rows}"
             make_pieces(path, rows)
             found = measure("duckdb", path, warming)
-            report.rows.append(Row(f"{rows:,} rows: {DUCKDB}", found["seconds"]))
-            report.rows.append(
-                Row(f"{rows:,} rows: {DUCKDB}, memory of the process, GB", found["memory"], unit="GB")
-            )
+            report.add(Row(f"{rows:,} rows: {DUCKDB}", found["seconds"]))
+            report.add(Row(f"{rows:,} rows: {DUCKDB}, memory of the process, GB", found["memory"], unit="GB"))
             for workers in WORKERS:
                 took = on_spark(workers, path, warming)["seconds"]
                 measures.append(Measure(rows, workers, took))
-                report.rows.append(Row(f"{rows:,} rows: Spark, {workers} worker{'s' * (workers > 1)}", took))
+                report.add(Row(f"{rows:,} rows: Spark, {workers} worker{'s' * (workers > 1)}", took))
             shutil.rmtree(path)
     model = fitted(measures).report()
     if sizes == SIZES:
         write_page(report.rows, model)
-    report.rows += model
+    report.add(*model)
     return report
 
 

@@ -115,12 +115,14 @@ def cold(path: Path, rows: int) -> Row:
 def run(rivals: object = None) -> Report:
     """Every comparison on every size."""
     report = Report("Spark, local[2]: count and sum by group, at most 5 groups a person and 3 rows a group")
-    with Rivals("bench-tumult", packages=("tmlt.analytics", "pyspark"), settings={}) as tumult:
+    with (
+        tempfile.TemporaryDirectory() as folder,  # Tumult's Spark writes here as long as its process lives
+        Rivals("bench-tumult", packages=("tmlt.analytics", "pyspark"), settings={}) as tumult,
+    ):
         for rows, turns in SIZES.items():
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "t.parquet"
-                make_file(path, rows)
-                report.rows += [*warm(path, rows, turns, tumult), cold(path, rows)]
+            path = Path(folder) / f"t{rows}.parquet"
+            make_file(path, rows)
+            report.add(*warm(path, rows, turns, tumult), cold(path, rows))
     return report
 
 

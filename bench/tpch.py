@@ -151,7 +151,7 @@ def run(rivals: object = None, *, scale: float = 0.1) -> Report:
                     lambda text=text: curator.ask(text, epsilon=next(prices)),  # type: ignore[misc]
                     lambda text=text: plain.execute(text).fetchall(),  # type: ignore[misc]
                 )
-                report.rows.append(Row(what, ours, "DuckDB, not private", theirs))
+                report.add(Row(what, ours, "DuckDB, not private", theirs))
     return report
 
 
