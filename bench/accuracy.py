@@ -16,8 +16,9 @@ import duckdb
 import numpy as np
 
 from bench.harness import Report, Rivals, Row
-from bench.questions import RIVALS
+from bench.questions import RIVALS, Rival
 from bench.releases import released
+from bench.spark import SETTINGS, TUMULT
 from discreet import Curator
 
 INCOMES, HIGH = 10_000, 200_000
@@ -26,6 +27,8 @@ ZIPF_PEOPLE = 2_000
 OURS, THEIRS = 2_000, 400  # answers of each: a mean error is then right within 6 %
 TOLERANCE = 1.2
 PRICE, MODE_PRICE = 0.5, 0.02
+SMALL = {**SETTINGS, "spark.sql.shuffle.partitions": "8"}  # nothing is timed here
+ON_SPARK = Rival(TUMULT, "bench-tumult", "tumult", ("tmlt.analytics", "pyspark"))
 CANDIDATES = [number * HIGH // 1000 for number in range(1001)]  # OpenDP's median chooses among these
 
 
@@ -78,13 +81,13 @@ def on_incomes(path: Path) -> list[Row]:
         return float(np.maximum(0, np.maximum(low - half, half - high)).mean())
 
     measures = {
-        "average": ("AVG(amount)", distance("average"), ("tables_opendp", "tables_pipelinedp")),
-        "variance": ("VARIANCE(amount)", distance("variance"), ("tables_pipelinedp",)),
-        "median": ("MEDIAN(amount)", in_ranks, ("tables_opendp", "tables_pipelinedp")),
+        "average": ("AVG(amount)", distance("average"), ("tables_opendp", "tables_pipelinedp", "tumult")),
+        "variance": ("VARIANCE(amount)", distance("variance"), ("tables_pipelinedp", "tumult")),
+        "median": ("MEDIAN(amount)", in_ranks, ("tables_opendp", "tables_pipelinedp", "tumult")),
     }
     found = []
     mine = {name: error(ours(path, text, PRICE)) for name, (text, error, _) in measures.items()}
-    for rival in RIVALS:
+    for rival in (*RIVALS, ON_SPARK):
         for name, (_, error, modules) in measures.items():
             if rival.module not in modules:
                 continue
@@ -99,7 +102,10 @@ def on_incomes(path: Path) -> list[Row]:
 
 
 def _request(module: str, name: str, path: Path) -> dict[str, object]:
-    request: dict[str, object] = {"work": name, "path": str(path), "epsilon": PRICE, "max_rows": 1}
+    request: dict[str, object] = {"work": name, "path": str(path), "epsilon": PRICE}
+    if module == "tumult":
+        return request | {"high": HIGH, "settings": SMALL}
+    request["max_rows"] = 1
     if module == "tables_opendp" and name == "median":
         return request | {"candidates": CANDIDATES}
     return request | {"high": HIGH}
@@ -117,21 +123,26 @@ def on_categories(path: Path, rivals: Rivals) -> list[Row]:
         epsilon=MODE_PRICE,
         monotone=True,
     )
-    pipeline = next(rival for rival in RIVALS if rival.module == "tables_pipelinedp")
-    with pipeline.worker() as worker:
-        drawn = worker.draw(
-            f"{pipeline.module}:repeated",
-            work="mode",
-            times=THEIRS,
-            path=str(path),
-            epsilon=MODE_PRICE,
-            keys=LABELS,
-        )
+    drawn = {"OpenDP noisy max": opendp}
+    for rival in (*RIVALS, ON_SPARK):
+        if rival.module not in ("tables_pipelinedp", "tumult"):
+            continue
+        settings = {"settings": SMALL} if rival is ON_SPARK else {}
+        with rival.worker() as worker:
+            drawn[f"{rival.name}, largest count"] = worker.draw(
+                f"{rival.module}:repeated",
+                work="mode",
+                times=THEIRS,
+                path=str(path),
+                epsilon=MODE_PRICE,
+                keys=LABELS,
+                **settings,
+            )
     lost = counts.max() - counts
     what = f"mode of Zipf categories, epsilon {MODE_PRICE}: people fewer than the most frequent"
     return [
         Row(what, float(lost[mine].mean()), name, float(lost[theirs].mean()), TOLERANCE, unit="people")
-        for name, theirs in (("OpenDP noisy max", opendp), ("PipelineDP, largest count", drawn))
+        for name, theirs in drawn.items()
     ]
 
 

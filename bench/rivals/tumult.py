@@ -1,4 +1,4 @@
-"""Tumult Analytics: counts and sums by group under the same limits, on its own Spark of the same size.
+"""Tumult Analytics on its own Spark: counts and sums by group under the same limits, and how far answers err.
 
 python -m bench.rivals.tumult '{"path": ...}'      from a cold start to the answer
 """
@@ -11,9 +11,18 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
 
+def start(settings):
+    """A Spark with these settings."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
 def by_group(path, keys, max_groups, max_rows, settings):
     """Open a session; the work is the two questions that counts and sums take."""
-    from pyspark.sql import SparkSession
     from tmlt.analytics import (
         AddRowsWithID,
         KeySet,
@@ -24,12 +33,9 @@ def by_group(path, keys, max_groups, max_rows, settings):
         Session,
     )
 
-    builder = SparkSession.builder
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    table = start(settings).read.parquet(path)
     session = Session.from_dataframe(
-        PureDPBudget(float("inf")), "t", spark.read.parquet(path), protected_change=AddRowsWithID("person")
+        PureDPBudget(float("inf")), "t", table, protected_change=AddRowsWithID("person")
     )
     limited = QueryBuilder("t").enforce(MaxGroupsPerID("grp", max_groups))
     grouped = limited.enforce(MaxRowsPerGroupPerID("grp", max_rows)).groupby(KeySet.from_dict({"grp": keys}))
@@ -40,6 +46,26 @@ def by_group(path, keys, max_groups, max_rows, settings):
         assert len(counts) == len(sums) == len(keys)
 
     return ask
+
+
+def repeated(*, work, times, path, epsilon, settings, high=None, keys=None):
+    """So many answers on a table with one row a person: one question by group on as many copies of it."""
+    from tmlt.analytics import AddOneRow, KeySet, PureDPBudget, QueryBuilder, Session
+
+    spark = start(settings)
+    copies = spark.read.parquet(path).crossJoin(spark.range(times).withColumnRenamed("id", "copy"))
+    labels = {"copy": list(range(times))} | ({"grp": keys} if keys else {})
+    session = Session.from_dataframe(
+        PureDPBudget(float("inf")), "t", copies.drop("person"), protected_change=AddOneRow()
+    )
+    grouped = QueryBuilder("t").groupby(KeySet.from_dict(labels))
+    if work != "mode":
+        asked = getattr(grouped, work)("amount", low=0, high=high, name="x")
+        return [row["x"] for row in session.evaluate(asked, PureDPBudget(epsilon)).collect()]
+    largest = {}  # it has no mode: the largest of noisy counts, by its position among the keys
+    for row in session.evaluate(grouped.count(name="x"), PureDPBudget(epsilon)).collect():
+        largest[row["copy"]] = max(largest.get(row["copy"], (-1e300, 0)), (row["x"], keys.index(row["grp"])))
+    return [label for _, label in largest.values()]
 
 
 if __name__ == "__main__":
