@@ -18,7 +18,7 @@ import numpy as np
 from bench.harness import Report, Rivals, Row
 from bench.questions import RIVALS, Rival
 from bench.releases import released
-from bench.spark import SETTINGS, TUMULT
+from bench.spark import SETTINGS, TUMULT, places
 from discreet import Curator
 
 INCOMES, HIGH = 10_000, 200_000
@@ -104,7 +104,7 @@ def on_incomes(path: Path) -> list[Row]:
 def _request(module: str, name: str, path: Path) -> dict[str, object]:
     request: dict[str, object] = {"work": name, "path": str(path), "epsilon": PRICE}
     if module == "tumult":
-        return request | {"high": HIGH, "settings": SMALL}
+        return request | {"high": HIGH, "settings": SMALL | places(path.parent)}
     request["max_rows"] = 1
     if module == "tables_opendp" and name == "median":
         return request | {"candidates": CANDIDATES}
@@ -127,7 +127,7 @@ def on_categories(path: Path, rivals: Rivals) -> list[Row]:
     for rival in (*RIVALS, ON_SPARK):
         if rival.module not in ("tables_pipelinedp", "tumult"):
             continue
-        settings = {"settings": SMALL} if rival is ON_SPARK else {}
+        settings = {"settings": SMALL | places(path.parent)} if rival is ON_SPARK else {}
         with rival.worker() as worker:
             drawn[f"{rival.name}, largest count"] = worker.draw(
                 f"{rival.module}:repeated",
