@@ -95,9 +95,8 @@ def plan_search(question: Question, share: Share, *, relation: Relation, gaussia
     if not needed:
         return None
     each = replace(share.times(PART / len(needed)), delta=Fraction(0))
-    noise = least_noise(
-        Reach(groups=1, most=1, swap=1, relation=relation), each, confidence=CONFIDENCE, gaussian=gaussian
-    )
+    reach = Reach(groups=1, most=1, swap=1, relation=relation)
+    noise = least_noise(reach, each, confidence=CONFIDENCE, gaussian=gaussian)
     steps = tuple(
         SearchStep(tuple(measures), _histogram(question, *what), noise, _edges(what[-1]))
         for what, measures in needed.items()

@@ -9,12 +9,11 @@ from fractions import Fraction
 
 from discreet.queries.functions import CASTS, FUNCTIONS
 from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Slot
-from discreet.queries.ranges import WIDEST, Range, integer_span, range_of
+from discreet.queries.ranges import LARGEST_NUMBER, WIDEST, Range, held, integer_span, range_of
 from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
 
-LARGEST_NUMBER = Fraction(10) ** 300
 NUMERIC: tuple[Type, ...] = ("integer", "number")
 
 
@@ -49,7 +48,7 @@ class Scope:
 
     def range(self, node: Expression) -> Range | None:
         """What the owner's bounds say of a typed expression."""
-        return range_of(node, lambda name: self.field(name).range)
+        return held(node, range_of(node, lambda name: self.field(name).range))
 
 
 def assign_types(node: Expression, scope: Scope) -> Expression:
