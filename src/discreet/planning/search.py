@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss, Relation
+from discreet.numerics import readable
 from discreet.planning.exact import ExactPlan, RowCount
 from discreet.planning.noise import Noise, Reach, Share, least_noise
 from discreet.queries import Call, Case, Expression, Key, Literal, Measure, Question
@@ -81,7 +82,7 @@ class Search:
             for step in self.steps
         ]
         if self.found is not None:
-            ends = ", ".join(f"[{float(low):g}, {float(high):g}]" for low, high in self.found)
+            ends = ", ".join(f"[{readable(float(low))}, {readable(float(high))}]" for low, high in self.found)
             words.append(f"Bounds found: {ends}.")
         return words
 

@@ -163,7 +163,8 @@ def held(node: Expression, found: Range | None) -> Range | None:
     if found is None or node.type != "integer":
         return None if found is None or max(map(abs, found)) > LARGEST_NUMBER else found
     least, most = map(Fraction, integer_span(node))
-    return min(max(found[0], least), most), max(min(found[1], most), least)
+    low, high = max(found[0], least), min(found[1], most)
+    return (low, high) if low <= high else None
 
 
 SPANNED = ("add", "subtract", "multiply", "divide_whole", "modulo", "negate", "abs", "floor", "ceil", "round")
