@@ -154,8 +154,8 @@ def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
     if found is None:
         place = measure.aggregate.place
         raise UnsupportedQuery(
-            "This aggregate needs bounds that the policy does not give. "
-            "Ask the owner to declare bounds of the column.",
+            "This aggregate needs bounds of its values, and the policy gives none. Declare them, as "
+            'x = { bounds = [0, 1000] }, or ask with bounds="auto" (--auto-bounds) to find them privately.',
             reason="no_bounds",
             **({} if place is None else {"place": list(place)}),
         )

@@ -198,7 +198,10 @@ class Release:
             return assign_types(node, self.scope)
         if isinstance(node, Name):
             self.scope.field(node)
-            refuse("not_grouped", f"Column {node.name!r} is neither in GROUP BY nor in an aggregate.", node)
+            message = (
+                f"Column {node.name!r} is neither in GROUP BY nor in an aggregate. Write it in one of them."
+            )
+            refuse("not_grouped", message, node)
         return rebuild(node, self.lower)
 
     def _alias(self, node: Name) -> Expression | None:
@@ -268,7 +271,12 @@ def _lower_output(output: Output, release: Release) -> Expression:
 def _refuse_unit_key(keys: list[Key], scope: Scope, query: Select) -> None:
     for key, written in zip(keys, query.keys, strict=True):
         if isinstance(key.expression, Name) and scope.field(key.expression).is_unit and key.domain is None:
-            refuse("group_by_unit", "A group for each unit would show people. Use it in a subquery.", written)
+            refuse(
+                "group_by_unit",
+                "A group for each unit would show people. Write it in a subquery and ask about that: "
+                "SELECT AVG(n) AS mean FROM (SELECT unit, COUNT(*) AS n FROM t GROUP BY unit) AS each.",
+                written,
+            )
 
 
 def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
