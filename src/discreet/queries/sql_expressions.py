@@ -356,7 +356,7 @@ def _read_quantile(node: exp.Quantile) -> Expression:
     only(node, "this", "quantile")
     fraction = node.args.get("quantile")
     number = isinstance(fraction, exp.Literal) and not fraction.args.get("is_string")
-    if not number or not 0 <= float(fraction.this) <= 1:
+    if fraction is None or not number or not 0 <= float(fraction.this) <= 1:
         refuse("quantile", "QUANTILE(x, p) takes a constant p between 0 and 1.", place_of(node))
     argument = read_expression(node.this)
     return Aggregate("quantile", argument, fraction=Fraction(fraction.this), place=place_of(node))
