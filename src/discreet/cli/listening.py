@@ -1,0 +1,31 @@
+"""What the commands that serve have in common: packages that must be there, and a place to listen."""
+
+import socket
+from importlib import util
+
+from discreet.errors import InvalidParameter
+
+NEEDED = ("fastapi", "uvicorn", "jinja2", "markdown_it")
+
+
+def check_installed(command: str) -> None:
+    """Refuse in words where the server's packages are missing."""
+    if any(util.find_spec(name) is None for name in NEEDED):
+        raise InvalidParameter(
+            f"{command} needs the server's packages. Install: pip install 'discreet[server]'."
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen at once, so that whoever reads the address may connect to it."""
+    try:
+        family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(where)
+        listening.listen(1024)
+    except (OSError, OverflowError):
+        raise InvalidParameter(
+            f"port must be one that is free at {host}, got {port}.", parameter="port"
+        ) from None
+    return listening
