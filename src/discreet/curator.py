@@ -147,10 +147,17 @@ class Curator:
         return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
     def watch(
-        self, *, threshold: Real, epsilon: Real, delta: Real = 0, count: int = 1, sensitivity: Real = 1
+        self,
+        *,
+        threshold: Real,
+        epsilon: Real,
+        delta: Real = 0,
+        count: int = 1,
+        sensitivity: Real = 1,
+        key: str | None = None,
     ) -> Watch:
         """A sparse vector over questions, charged whole when opened: is a COUNT or SUM above the
-        threshold?
+        threshold? A `key` opens one watch and no second.
         """
         engine = self._holdings.engine()
         stream = Sparse(
@@ -163,7 +170,7 @@ class Curator:
         )
         watch = Watch(stream, threshold, engine.run, lambda asked: read_asked(asked, engine.policy)[1])
         self._holdings.ledger().charge(
-            Request(loss=stream.loss, analyst=self._analyst, policy=engine.policy.digest)
+            Request(loss=stream.loss, analyst=self._analyst, policy=engine.policy.digest, key=key)
         )
         return watch
 

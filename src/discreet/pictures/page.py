@@ -63,7 +63,7 @@ def script_file() -> Path:
     """Where Plotly's script lies: beside this file, where building the package puts it."""
     if not SCRIPT.is_file():
         raise InvalidParameter(
-            "pictures must find Plotly's script, which comes with an installed discreet, and it is not there. "
+            "pictures must find Plotly's script, which an installed discreet brings, and it is not there. "
             "Install it: pip install discreet, or in a checkout make setup."
         )
     return SCRIPT

@@ -7,8 +7,9 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from discreet.errors import DiscreetError, InternalError, InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter
 from discreet.server.headers import App, Message, Receive, Send
+from discreet.server.refusals import broken
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 _MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has no such method."}
@@ -65,8 +66,7 @@ class Sheltered:
             await self._app(scope, receive, send_and_see)
         except Exception:  # noqa: BLE001  its words might quote the data
             if scope["type"] == "http" and not begun:
-                failure = InternalError("something broke inside. Nothing more is said here.")
-                await as_failure(failure)(scope, receive, send)
+                await as_failure(broken())(scope, receive, send)
 
 
 def _plain(error: DiscreetError) -> dict[str, Any]:
