@@ -226,6 +226,14 @@ def test_an_analyst_sees_their_own_questions_and_an_owner_all_of_them(visitor, o
         assert "of_ann" in owner.signed_in("olga").get("/datasets/town/history").text
 
 
+def test_an_address_that_leads_nowhere_is_a_page_for_browsers_and_json_for_programs(visitor):
+    browser = visitor.get("/nowhere", headers={"accept": "text/html,*/*"})
+    assert (browser.status_code, "<h1>Not here</h1>" in browser.text) == (404, True)
+    for path, accept in (("/nowhere", "*/*"), ("/api/nowhere", "text/html")):
+        program = visitor.get(path, headers={"accept": accept})
+        assert (program.status_code, program.json()["error"]["code"]) == (404, "not_found")
+
+
 def test_what_is_the_owners_is_refused_to_analysts(visitor):
     visitor.signed_in("ann")
     assert visitor.get("/owner").status_code == 403
