@@ -3,17 +3,29 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from discreet.answers import Answer, Receipt, align, show_error, show_value
-from discreet.dry_run.invention import Belief, invent
+from discreet.dry_run.invention import Belief, complete, invent
 from discreet.engines import MemoryEngine
+from discreet.errors import InvalidParameter
 from discreet.mechanisms import Quantile
-from discreet.numerics import Interval
-from discreet.planning import ChoiceStep, ExactMeasure, ExactPlan, ExactTable, Lattice, Plan, SetPlan, Sum
+from discreet.numerics import Interval, Real
+from discreet.planning import (
+    Asked,
+    ChoiceStep,
+    ExactMeasure,
+    ExactPlan,
+    ExactTable,
+    Lattice,
+    Plan,
+    SetPlan,
+    Sum,
+    plan_asked,
+)
 from discreet.queries import Slot, walk
 from discreet.release import Outcome, release
-from discreet.tables import Value
+from discreet.tables import Policy, Value
 
 Run: TypeAlias = Callable[[ExactPlan], ExactTable]
 
@@ -103,6 +115,16 @@ def _shown(cell: Cell) -> list[str]:
     values = [show_value(value, cell.interval) for value in (cell.every_row, cell.bounded, cell.released)]
     error = "" if cell.interval is None else show_error(cell.interval)
     return [*map(show_value, cell.keys.values()), cell.column, *values, error]
+
+
+def try_out(
+    question: Asked, policy: Policy, *, people: int | None, rows: int | None, beyond: Real, **terms: Any
+) -> DryRun:
+    """A question at its price, on people invented from the policy and from what is believed of the data."""
+    if terms.get("bounds") is not None:
+        raise InvalidParameter("a dry run needs bounds that are declared.", parameter="bounds")
+    (plan,) = plan_asked(question, complete(policy), **terms)
+    return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
 
 def rehearse(plan: Plan, belief: Belief) -> DryRun:

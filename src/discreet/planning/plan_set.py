@@ -118,11 +118,13 @@ def _needs(question: Question, exact: ExactPlans, weights: Sequence[Fraction]) -
 
 
 def _average_need(exact: ExactPlans, total: int, count: int, summed: set[int]) -> Need:
-    """AVG alone sums distances from the centre: half the noise. Beside SUM it reads that one's number."""
-    if total in summed:
+    """AVG alone sums distances from the centre: half the noise. Beside SUM it reads that one's number, and
+    beside VARIANCE one that is about the centre already."""
+    measure = _sum_at(exact, total)
+    centre = (measure.lattice.lowest + measure.lattice.highest) // 2
+    if total in summed or centre == measure.centre:
         return Need(total)
-    lattice = _sum_at(exact, total).lattice
-    return Need(total, (lattice.lowest + lattice.highest) // 2, count)
+    return Need(total, centre, count)
 
 
 def _sum_at(exact: ExactPlans, position: int) -> Sum:
@@ -139,12 +141,7 @@ def _noise_step(need: Need, plan: ExactPlan, share: Share, terms: Terms) -> Nois
         low, high = 0, plan.max_rows
     else:
         low, high = (end * plan.max_rows for end in _ends(measure, need.centre))
-    reach = Reach(
-        groups=_groups(plan),
-        most=max(abs(low), abs(high), 1),
-        swap=max(max(0, high) - min(0, low), 1),
-        relation=terms.relation,
-    )
+    reach = _reach(plan, (low, high), terms)
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
     return NoiseStep(need.position, noise, need.centre, need.count)
 
@@ -155,8 +152,7 @@ def _is_distinct(measure: Measure) -> bool:
 
 def _distinct_step(index: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
     """Noise on how many values there are: a unit brings at most as many as it has rows."""
-    rows = plan.max_rows
-    reach = Reach(groups=_groups(plan), most=rows, swap=rows, relation=terms.relation)
+    reach = _reach(plan, (0, plan.max_rows), terms)
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
     return NoiseStep(0, noise, tally=index)
 
@@ -169,19 +165,21 @@ def _ends(measure: Sum, centre: int) -> tuple[int, int]:
     return measure.lattice.lowest - shift, measure.lattice.highest - shift
 
 
-def _groups(plan: ExactPlan) -> int | None:
-    """In how many groups a unit may be; None where there is one group for all."""
-    if not plan.keys:
-        return None
-    return plan.max_groups if plan.labels is None else min(plan.max_groups, max(1, len(plan.labels)))
+def _reach(plan: ExactPlan, part: tuple[int, int], terms: Terms) -> Reach:
+    """How far a unit moves the numbers of all groups, its part of one lying between these two, or being 0."""
+    low, high = part
+    return Reach(
+        groups=plan.max_groups,
+        most=max(abs(low), abs(high), 1),
+        swap=max(max(0, high) - min(0, low), 1),
+        relation=terms.relation,
+        labels=None if plan.labels is None else max(1, len(plan.labels)),
+    )
 
 
 def _choice_step(measure: Measure, index: int, plan: ExactPlan, share: Share, terms: Terms) -> ChoiceStep:
-    """A choice in every group. Under replace a unit leaves some groups and enters others, so twice as
-    many move.
-    """
-    groups = _groups(plan)
-    times = (groups or 1) * (2 if groups is not None and terms.relation != "add/remove" else 1)
+    """A choice in every group; those that a unit moves are paid for."""
+    times = _reach(plan, (0, plan.max_rows), terms).moved
     epsilon = largest_epsilon(
         share.times(Fraction(1, times)), lambda each: bounded_range(epsilon=each, relation=terms.relation)
     )
@@ -242,9 +240,10 @@ def _reading(
     if function == "average":
         total, count = part.measures
         need = next(each for each in needs if each.position == total)
-        lattice = _sum_at(exact, total).lattice
+        summed = _sum_at(exact, total)
+        lattice, centre = summed.lattice, summed.centre + need.centre
         ends = (lattice.lowest, lattice.highest)
-        return Average(noised(need), noised(Need(count)), lattice.step, need.centre, ends)
+        return Average(noised(need), noised(Need(count)), lattice.step, centre, ends)
     if function in ("variance", "deviation"):
         lattice = _sum_at(exact, part.measures[0]).lattice
         squares, middle, count_of = (noised(Need(position)) for position in part.measures)

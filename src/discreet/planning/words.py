@@ -26,7 +26,7 @@ def keys_of(each: SetPlan) -> list[str]:
     if not each.keys:
         return []
     labels = each.exact.plans[0].labels or ()
-    return [f"Keys: {len(labels)} public labels, all shown; rows with any other label are dropped."]
+    return [f"Keys: {len(labels):,} public labels, all shown; rows with any other label are dropped."]
 
 
 def _noised(step: NoiseStep, each: SetPlan) -> str:

@@ -5,7 +5,7 @@ private relation leads to exactly one unit per row: a column of a scanned table,
 above it. No expression, alias or subquery can replace it, because it is not among the fields.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf, TypeAlias
 
 from discreet.queries.nodes import Aggregate, Expression
@@ -24,6 +24,7 @@ class Field:
     bounds: tuple[Bound, Bound] | None = None  # of dates
     keys: tuple[Value, ...] | None = None
     is_unit: bool = False
+    nullable: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,10 @@ class Joined:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return (*self.left.fields, *self.right.fields)
+        right = self.right.fields
+        if self.kind == "left":  # a row without a partner has none of its values
+            right = tuple(replace(each, nullable=True) for each in right)
+        return (*self.left.fields, *right)
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,15 @@ def unit_scan(relation: Relation) -> Scan:
     if isinstance(relation, Stacked):
         return unit_scan(relation.members[0])
     return unit_scan(relation.source)
+
+
+def named_scans(relation: Relation) -> tuple[Scan, ...]:
+    """The tables whose own columns go by their alias: what a subquery gives is no column of its tables."""
+    if isinstance(relation, Scan):
+        return (relation,)
+    if isinstance(relation, Joined):
+        return (*named_scans(relation.left), *named_scans(relation.right))
+    return named_scans(relation.source) if isinstance(relation, Filtered) else ()
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request, Response
 from discreet import pictures
 from discreet.answers import Answer, show_value
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
-from discreet.numerics import Interval
+from discreet.numerics import Interval, readable_up
 from discreet.planning import Plan
 from discreet.server.approvals import Approval
 from discreet.server.asks import Ask, read_ask
@@ -177,7 +177,7 @@ def margin(value: float, ends: Interval) -> str:
     """
     above, below = ends.upper - value, value - ends.lower
     if max(above, below) < math.inf and abs(above - below) <= 0.01 * max(above, below, 1e-300):
-        return f"± {_outward(max(above, below), ends, ROUND_CEILING)}"
+        return f"± {readable_up(max(above, below), digits=3)}"
     return f"{_outward(ends.lower, ends, ROUND_FLOOR)} to {_outward(ends.upper, ends, ROUND_CEILING)}"
 
 
