@@ -129,19 +129,34 @@ def test_a_token_is_never_sent_in_the_clear_to_another_machine(url):
         Wire(url, token="dp_x", timeout_s=1, patience_s=0)
 
 
-def test_a_retry_after_a_lost_reply_is_not_charged_twice(town, ann, monkeypatch):
-    before = ann.remaining.epsilon
-    once = Wire._once
-    lost = []
+@pytest.fixture
+def lost(monkeypatch):
+    """The first reply to an ask or to the opening of a watch: it is lost on the way, and kept here."""
+    once, kept = Wire._once, []
 
     def lose_the_first(self, method, path, *rest):
         reply = once(self, method, path, *rest)
-        if path[-1] == "ask" and not lost:
-            lost.append(reply)
+        if path[-1] in ("ask", "watch") and not kept:
+            kept.append(reply)
             raise ConnectionResetError
         return reply
 
     monkeypatch.setattr(Wire, "_once", lose_the_first)
+    return kept
+
+
+def test_a_watch_whose_first_reply_is_lost_is_paid_for_once_and_may_be_stopped(ann, lost):
+    before = ann.remaining.epsilon
+    watch = ann.watch(threshold=100, epsilon=Decimal("0.5"))
+    assert lost[0][1] == {"watch": watch._name}
+    assert before - ann.remaining.epsilon == Fraction(1, 2)
+    watch.stop()
+    with pytest.raises(dp.InvalidParameter):
+        watch.test("SELECT COUNT(*) FROM town")
+
+
+def test_a_retry_after_a_lost_reply_is_not_charged_twice(ann, lost):
+    before = ann.remaining.epsilon
     answer = ann.ask("SELECT COUNT(*) AS lost FROM town", epsilon=0.2)
     assert lost[0][1]["rows"] == [dict(row) for row in answer.rows]
     assert before - ann.remaining.epsilon == Fraction(1, 5)
