@@ -19,10 +19,10 @@ def check_installed(command: str) -> None:
 def listen(host: str, port: int) -> socket.socket:
     """Listen at once, so that whoever reads the address may connect to it."""
     try:
-        family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, _, _, where = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(where)
+        listening.bind((where[0], port, *where[2:]))  # here a port beyond the last one is an error
         listening.listen(1024)
     except (OSError, OverflowError):
         raise InvalidParameter(
