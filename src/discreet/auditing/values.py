@@ -52,14 +52,14 @@ def plain_values(column: Column, literals: Iterable[Value] = ()) -> list[Value]:
 
 
 def odd_values(column: Column, literals: Iterable[Value] = ()) -> list[Value]:
-    """Values at and beyond every edge, missing ones among them."""
+    """Values at and beyond every edge, missing ones among them, whatever was promised of the column."""
     found = [*plain_values(column, literals), *_ODD[column.type]]
     found += near(column.type, literals)
     low, high = column.bounds or (None, None)
     if isinstance(low, Fraction) and isinstance(high, Fraction):
         beyond = (2 * low - high - 1, 2 * high - low + 1)
         found += [_number(column, each) for each in beyond if _fits(column.type, each)]
-    return _distinct([*found, *([None] if column.nullable else [])])
+    return _distinct([*found, None])
 
 
 def stranger(column: Column, number: int) -> Value:

@@ -37,7 +37,7 @@ def show(value: Fraction) -> str:
     """
     if value.denominator == 1 or Fraction(repr(float(value))) != value:
         shown = f"{value.numerator:,}" if value.denominator == 1 else str(value)
-        return shown if len(shown) <= 32 else f"{float(value):.6g}"
+        return shown if len(shown) <= (32 if value.denominator == 1 else 12) else f"{float(value):.6g}"
     return repr(float(value))
 
 

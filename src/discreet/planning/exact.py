@@ -97,6 +97,11 @@ class Lattice:
         return max(abs(self.lowest), abs(self.highest))
 
     @property
+    def middle(self) -> int:
+        """The step from which no value is far: sums of distances from it need half the noise."""
+        return (self.lowest + self.highest) // 2
+
+    @property
     def width(self) -> int:
         """The most that replacing one row's value moves a sum, in steps."""
         return self.highest - self.lowest

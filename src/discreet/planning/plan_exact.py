@@ -79,8 +79,9 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
     )
     totals = _Totals()
     units = Part(0, (totals.position(UnitCount()),)) if blank.labels is None else None
-    spread = {_values_of(each) for each in question.measures if each.aggregate.function in _SPREADS}
-    needed = [None if _tally_of(each) else _totals_of(each, spread) for each in question.measures]
+    beside = {(each.aggregate.function in _SPREADS, _values_of(each)) for each in question.measures
+              if each.aggregate.function in ("sum", *_SPREADS)}  # fmt: skip
+    needed = [None if _tally_of(each) else _totals_of(each, beside) for each in question.measures]
     positions = [None if each is None else tuple(map(totals.position, each)) for each in needed]
     plans = [replace(blank, measures=tuple(totals.measures))] if totals.measures else []
     parts = []
@@ -110,8 +111,13 @@ def _values_of(measure: Measure) -> Values:
     return measure.aggregate.argument, measure.aggregate.condition
 
 
-def _totals_of(measure: Measure, spread: set[Values]) -> tuple[ExactMeasure, ...]:
-    """The numbers of one aggregate; the average of what a variance is also asked of reads the variance's."""
+def _totals_of(measure: Measure, beside: set[tuple[bool, Values]]) -> tuple[ExactMeasure, ...]:
+    """The numbers of one aggregate. `beside` says of what a SUM (False) or a VARIANCE (True) is also asked:
+    an average then reads its sum, and else one of its own.
+
+    Privacy: a centre is taken off the rows that have a value, one by one. The count may count others too,
+    where the owner promised that there are none: it moves by what it counts, promise or not.
+    """
     aggregate = measure.aggregate
     argument, condition = aggregate.argument, aggregate.condition
     if aggregate.function == "count_units":
@@ -119,18 +125,18 @@ def _totals_of(measure: Measure, spread: set[Values]) -> tuple[ExactMeasure, ...
     count = RowCount(condition, None if measure.present else argument)
     if argument is None or aggregate.function == "count":
         return (count,)
-    bounds = _bounds(measure)
-    kind = _kind(measure)
+    bounds, kind = _bounds(measure), _kind(measure)
     if aggregate.function == "sum":
         return (Sum(argument, Lattice.over(bounds, kind), condition),)
-    if aggregate.function == "average" and _values_of(measure) not in spread:
-        return Sum(argument, Lattice.over(bounds, kind), condition), count
+    if aggregate.function == "average" and (True, _values_of(measure)) not in beside:
+        lattice = Lattice.over(bounds, kind)
+        centre = 0 if (False, _values_of(measure)) in beside else lattice.middle
+        return Sum(argument, lattice, condition, centre=centre), count
     lattice = Lattice.coarse(bounds, kind)
-    centre = (lattice.lowest + lattice.highest) // 2
-    total = Sum(argument, lattice, condition, centre=centre)
+    total = Sum(argument, lattice, condition, centre=lattice.middle)
     if aggregate.function == "average":
         return total, count
-    return Sum(argument, lattice, condition, power=2, centre=centre), total, count
+    return Sum(argument, lattice, condition, power=2, centre=lattice.middle), total, count
 
 
 def _tally_of(measure: Measure) -> Tally | None:

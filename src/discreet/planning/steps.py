@@ -16,8 +16,8 @@ Chooser: TypeAlias = Exponential | PermuteAndFlip | Quantile
 
 @dataclass(frozen=True)
 class NoiseStep:
-    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`; or
-    how many values the tally of exact plan `tally` has.
+    """Noise on one exact number of every group: measure `position`, or how many values the tally of exact
+    plan `tally` has.
 
     Privacy: with at most max_rows rows of each unit in a group, and others' rows chosen without looking at
     that unit, it adds between 0 and max_rows to how many values there are.
@@ -25,8 +25,6 @@ class NoiseStep:
 
     position: int
     noise: Noise
-    centre: int = 0
-    count: int | None = None
     tally: int | None = None
 
     @property
@@ -35,7 +33,7 @@ class NoiseStep:
 
     def exact(self, totals: Sequence[int]) -> int:
         """The number of one group that is noised, from its exact totals."""
-        return totals[self.position] - (0 if self.count is None else self.centre * totals[self.count])
+        return totals[self.position]
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def _noised(step: NoiseStep, each: SetPlan) -> str:
     if isinstance(measure, RowCount):
         with_value = "" if measure.argument is None else f" with a value of {to_text(measure.argument)}"
         return f"the number of rows{with_value}{where}"
-    centre = (measure.centre + step.centre) * measure.lattice.step
+    centre = measure.centre * measure.lattice.step
     argument = to_text(measure.argument)
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"

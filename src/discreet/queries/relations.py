@@ -8,6 +8,7 @@ above it. No expression, alias or subquery can replace it, because it is not amo
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf, TypeAlias
 
+from discreet.queries.needed import needed
 from discreet.queries.nodes import Aggregate, Expression
 from discreet.queries.ranges import Range
 from discreet.tables import Bound, Type, Value
@@ -25,6 +26,14 @@ class Field:
     keys: tuple[Value, ...] | None = None
     is_unit: bool = False
     nullable: bool = True
+
+
+def where_true(fields: tuple[Field, ...], condition: Expression | None) -> tuple[Field, ...]:
+    """The fields of the rows where a condition is true: what it needs is not missing there."""
+    known = frozenset() if condition is None else needed(condition)
+    return tuple(
+        replace(each, nullable=False) if (each.table, each.name) in known else each for each in fields
+    )
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Filtered:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return self.source.fields
+        return where_true(self.source.fields, self.condition)
 
     @property
     def limits(self) -> tuple[int, int]:

@@ -31,6 +31,7 @@ from discreet.queries.relations import (
     has_each_row,
     is_public,
     unit_scan,
+    where_true,
 )
 from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
@@ -285,7 +286,8 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
         return Measure(aggregate)
     if aggregate.function not in ("mode", "count_distinct"):
         bounds = None if aggregate.function == "count" else scope.range(argument)
-        return Measure(aggregate, range=bounds, present=is_present(argument, scope))
+        counted = Scope(where_true(scope.fields, aggregate.condition))
+        return Measure(aggregate, range=bounds, present=is_present(argument, counted))
     domain = domain_of(argument, scope)
     if domain is None and aggregate.function == "count_distinct":
         refuse("count_distinct", "DISTINCT counts the unit, keys that the owner declared, or CASE labels. "
