@@ -1,6 +1,7 @@
 """What the commands that serve have in common: packages that must be there, and a place to listen."""
 
 import socket
+from contextlib import ExitStack
 from importlib import util
 
 from discreet.errors import InvalidParameter
@@ -18,14 +19,16 @@ def check_installed(command: str) -> None:
 
 def listen(host: str, port: int) -> socket.socket:
     """Listen at once, so that whoever reads the address may connect to it."""
-    try:
-        family, kind, _, _, where = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((where[0], port, *where[2:]))  # here a port beyond the last one is an error
-        listening.listen(1024)
-    except (OSError, OverflowError):
-        raise InvalidParameter(
-            f"port must be one that is free at {host}, got {port}.", parameter="port"
-        ) from None
-    return listening
+    with ExitStack() as stack:
+        try:
+            family, kind, _, _, where = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+            listening = stack.enter_context(socket.socket(family, kind))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((where[0], port, *where[2:]))  # here a port beyond the last one is an error
+            listening.listen(1024)
+        except (OSError, OverflowError):
+            raise InvalidParameter(
+                f"port must be one that is free at {host}, got {port}.", parameter="port"
+            ) from None
+        stack.pop_all()  # it stays open: whoever called closes it
+        return listening
