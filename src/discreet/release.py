@@ -114,11 +114,7 @@ def _noised(
 
 def _exact(step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group]) -> list[int]:
     """The number of every group that is noised."""
-    if step.tally is not None:
-        tallied = dict(zip(tables[step.tally].groups, tables[step.tally].tallies, strict=True))
-        return [len(tallied.get(group, ())) for group in groups]
-    found = dict(zip(tables[0].groups, tables[0].totals, strict=True))
-    return [step.exact(found[group]) for group in groups]
+    return step.exact_of(tables, groups)
 
 
 def _chosen(

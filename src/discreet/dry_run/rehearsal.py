@@ -157,14 +157,10 @@ def _exactly(plan: Plan, released: tuple[Outcome, ...], run: Run) -> tuple[Outco
 
 
 def _exactly_set(each: SetPlan, released: Outcome, run: Run) -> Outcome:
-    columns = []
-    if each.noises:
-        table = run(each.exact.plans[0])
-        totals = dict(zip(table.groups, table.totals, strict=True))
-        columns = [[step.exact(totals[group]) for group in released.groups] for step in each.noises]
+    tables = {index: run(plan) for index, plan in enumerate(each.exact.plans)}
+    columns = [step.exact_of(tables, released.groups) for step in each.noises]
     for step in each.choices:
-        table = run(each.exact.plans[step.plan])
-        tallies = dict(zip(table.groups, table.tallies, strict=True))
+        tallies = dict(zip(tables[step.plan].groups, tables[step.plan].tallies, strict=True))
         columns.append([_best(step, tallies.get(group, {})) for group in released.groups])
     return Outcome(released.groups, tuple(zip(*columns, strict=True)))
 

@@ -1,15 +1,17 @@
 """What will be drawn for one grouping set: noised numbers, choices and keys, each with its mechanism."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss
 from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
+from discreet.planning.exact import ExactTable
 from discreet.planning.noise import Noise
 from discreet.planning.plan_exact import ExactPlans
 from discreet.planning.readings import Chosen, Reading
+from discreet.tables import Value
 
 Chooser: TypeAlias = Exponential | PermuteAndFlip | Quantile
 
@@ -34,6 +36,14 @@ class NoiseStep:
     def exact(self, totals: Sequence[int]) -> int:
         """The number of one group that is noised, from its exact totals."""
         return totals[self.position]
+
+    def exact_of(self, tables: Mapping[int, ExactTable], groups: Sequence[tuple[Value, ...]]) -> list[int]:
+        """The number of every group that is noised, from the tables of the exact plans."""
+        if self.tally is not None:
+            tallied = dict(zip(tables[self.tally].groups, tables[self.tally].tallies, strict=True))
+            return [len(tallied.get(group, ())) for group in groups]
+        found = dict(zip(tables[0].groups, tables[0].totals, strict=True))
+        return [self.exact(found[group]) for group in groups]
 
 
 @dataclass(frozen=True)
