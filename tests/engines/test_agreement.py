@@ -109,13 +109,13 @@ def test_generated_questions_agree_on_any_data(opened, rows, texts, salt):
 
 @pytest.mark.soak
 @given(rows=tables(), texts=st.lists(questions(3), min_size=10, max_size=10), salt=st.integers(0, 9))
-@settings(max_examples=100, deadline=None, suppress_health_check=QUIET, phases=PHASES)
+@settings(max_examples=50, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_many_generated_questions_agree_on_any_data(opened, rows, texts, salt):
     agree(opened, rows, texts, salt)
 
 
 @pytest.mark.soak
 @given(rows=tables(30), salt=st.integers(0, 9))
-@settings(max_examples=40, deadline=None, suppress_health_check=QUIET, phases=PHASES)
+@settings(max_examples=12, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_all_golden_questions_agree_on_any_data(opened, rows, salt):
     agree(opened, rows, ACCEPTED, salt)

@@ -241,7 +241,7 @@ def test_a_restart_between_questions_is_not_noticed(address, postgres_server):
 
 
 def test_threads_may_ask_at_once(address):
-    with opened(address) as engine:
+    with opened(f"{address}?connect_timeout=120") as engine:  # eight at once, on however slow a machine
         expected, found = run(engine), []
         threads = [threading.Thread(target=lambda: found.append(run(engine))) for _ in range(8)]
         for thread in threads:

@@ -14,6 +14,7 @@ import pytest
 
 from discreet.engines import DuckDBEngine, SparkEngine, open_engine
 from discreet.engines.spark_dialect import SparkDialect
+from discreet.engines.spark_session import open_beside
 from discreet.engines.sql import column, named, whole
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
 from discreet.planning import plan_exact
@@ -148,11 +149,11 @@ def wide_pairs():
 
 
 def test_wide_quotients_are_exact_to_the_last_digit(spark_session):
-    dialect, pairs = SparkDialect(), wide_pairs()
+    dialect, pairs, session = SparkDialect(), wide_pairs(), open_beside(spark_session).session
     exact = [(Decimal(a), Decimal(b)) for a, b in pairs]
-    spark_session.createDataFrame(exact, "a decimal(38,0), b decimal(38,0)").createOrReplaceTempView("pairs")
+    session.createDataFrame(exact, "a decimal(38,0), b decimal(38,0)").createOrReplaceTempView("pairs")
     quotient = dialect.quotient(column("a"), column("b"))
-    found = spark_session.sql(f"SELECT a, b, {dialect.write(quotient)} AS q FROM pairs").collect()
+    found = session.sql(f"SELECT a, b, {dialect.write(quotient)} AS q FROM pairs").collect()
     assert len(found) == len(pairs)
     for a, b, q in found:
         assert int(q) == abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1), (a, b)
