@@ -29,8 +29,8 @@ def spark_session() -> Iterator[Any]:
         yield session
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def spark_cluster() -> Iterator[SparkCluster]:
-    """A master and two workers, which may be killed."""
+    """A master and two workers; a test that kills one must add another."""
     with SparkCluster() as cluster:
         yield cluster

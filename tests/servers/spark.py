@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0  # a machine may be busy
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"  # soon warm, few threads
 SMALL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -54,13 +54,6 @@ exec 3<&0
 (cat <&3 >/dev/null; kill -TERM $server 2>/dev/null) &
 exec 3<&- ; wait $server
 """
-
-
-def small_settings(folder: Path) -> dict[str, str]:
-    """Variables under which a Spark that another process starts is as small as ours; written to a folder."""
-    lines = (f"{name} {value}\n" for name, value in (SMALL | OWNERS).items())
-    (folder / "spark-defaults.conf").write_text("".join(lines))
-    return {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 @contextlib.contextmanager
