@@ -29,8 +29,8 @@ def spark_session() -> Iterator[Any]:
         yield session
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def spark_cluster() -> Iterator[SparkCluster]:
-    """A master and two workers; a test that kills one must add another."""
+    """A master and two workers, which may be killed."""
     with SparkCluster() as cluster:
         yield cluster

@@ -56,6 +56,13 @@ exec 3<&- ; wait $server
 """
 
 
+def small_settings(folder: Path) -> dict[str, str]:
+    """Variables under which a Spark that another process starts is as small as ours; written to a folder."""
+    lines = (f"{name} {value}\n" for name, value in (SMALL | OWNERS).items())
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    return {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
 @contextlib.contextmanager
 def local_session(**options: str) -> Iterator[Any]:
     """A session of a Spark with two threads in this process."""
