@@ -78,6 +78,11 @@ def at_most(value: Fraction | Arb, limit: Fraction) -> bool:
     return bool(value <= limit) if isinstance(value, Fraction) else bool(value <= ball(limit))
 
 
+def exceeds(value: Fraction | Arb, limit: Fraction) -> bool:
+    """Whether the value is certainly > limit."""
+    return bool(value > limit) if isinstance(value, Fraction) else bool(value > ball(limit))
+
+
 def least_pure_epsilon(terms: Terms) -> float:
     """A lower end of the ε of pure DP: the largest loss of a mechanism that the terms allow."""
     with working_precision(CLOSED_BITS):

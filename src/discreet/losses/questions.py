@@ -12,7 +12,7 @@ from functools import lru_cache
 from flint import arb
 
 from discreet.losses.contour import Part, chernoff_factor, log_moment
-from discreet.losses.extremes import as_ball, at_most, failure_of, largest_of, pair_failure, parts_of
+from discreet.losses.extremes import as_ball, at_most, exceeds, failure_of, largest_of, pair_failure, parts_of
 from discreet.losses.family import DIRECTIONS, Direction
 from discreet.losses.floors import delta_floor, epsilon_floor, finite_mass
 from discreet.losses.inversion import Curve, invert, invert_from_scratch
@@ -120,10 +120,11 @@ def _witness_epsilon(
 def _least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float:
     # δ does not exceed the probability of failing outright: only the largest loss, or nothing, is enough
     failure, top = failure_of(terms, direction), largest_of(terms, direction)
-    certain = all(term.family.exact for term in terms) and not at_most(failure, delta)
-    if certain or top is None:
-        return math.inf if certain else 0.0
-    return round_down(top) if all(term.family.exact for term in terms) else 0.0
+    if not all(term.family.exact for term in terms):
+        return 0.0
+    if exceeds(failure, delta):
+        return math.inf
+    return round_down(top) if top is not None and at_most(failure, delta) else 0.0
 
 
 def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, ceiling: float) -> Interval:
