@@ -142,6 +142,12 @@ def test_a_slow_target_is_not_sampled_beyond_patience():
     assert report.samples <= 20_000
 
 
+def test_samples_that_are_asked_for_are_drawn_however_long_they_take():
+    pairs = [(0, 1), (1, 0)]
+    report = dp.audit(response, claim=1, neighbours=pairs, samples=5000, seconds=1e-9)
+    assert report.samples == 5000
+
+
 def test_power_says_what_would_have_been_found():
     report = dp.audit(response, claim=1, neighbours=(0, 1), samples=20_000)
     loss = report.power.epsilon

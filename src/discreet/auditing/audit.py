@@ -1,6 +1,7 @@
 """dp.audit: a claim is tested by attacking it."""
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -55,13 +56,14 @@ def audit(
     verified = _verify(adapted, promise)
     if verified is None or not verified.violated:
         stages = STAGES if samples is None else stages_to(samples, pairs=len(adapted.pairs))
+        patience = seconds if samples is None else math.inf  # what is asked for is drawn, however long it takes
         sampled = attack(
             adapted.target,
             promise,
             adapted.pairs,
             sure=sure,
             stages=stages,
-            seconds=seconds,
+            seconds=patience,
             progress=progress,
         )
         verified = sampled if verified is None or sampled.violated else verified.also(sampled)

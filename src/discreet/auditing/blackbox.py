@@ -12,7 +12,7 @@ from discreet.auditing.bins import Counts
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
 from discreet.auditing.evidence import Trial, show, strongest
-from discreet.auditing.features import can_learn, list_features
+from discreet.auditing.features import Feature, can_learn, list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
 from discreet.errors import InvalidParameter
@@ -119,7 +119,8 @@ def _most_promising(
         _score(claim, cut=cut[::-1], sizes=sizes[::-1], risk=risk),
     )
     plain = list_features(*training.shape)
-    events = [event for feature in plain for event in choose_events(feature, training, scores)]
+    telling = [plain[0], *(feature for feature in plain[1:] if _varies(feature, training))]
+    events = [event for feature in telling for event in choose_events(feature, training, scores)]
     if can_learn(*training.shape) and max(event.promise for event in events) < PLAIN_ENOUGH:
         learned = learn_features(plain, *training.shape)
         events.extend(event for feature in learned for event in choose_events(feature, training, scores))
@@ -130,6 +131,12 @@ def _most_promising(
                 distinct.setdefault(event.feature.words, event)
         for event in list(distinct.values())[:EVENTS_PER_DIRECTION]:
             yield put_in_words(event, training)
+
+
+def _varies(feature: Feature, training: Training) -> bool:
+    """Whether the outputs differ at all in this way of looking."""
+    columns = [feature(part) for part in (*training.shape, *training.cut)]
+    return any((column != columns[0][0]).any() for column in columns)
 
 
 def _score(claim: Claim, *, cut: tuple[int, int], sizes: tuple[int, int], risk: Fraction) -> Score:
