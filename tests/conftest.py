@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from servers.postgres import PostgresServer
 from servers.spark import SparkCluster, local_session
 
-# A busy machine is no fault: no example fails for its time. What must be fast is measured by tests of its own.
+# A busy machine is no fault: no example fails for its time. What must be fast has tests of its own.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 

@@ -21,7 +21,7 @@ def many(column):
 def test_the_table_counts_as_the_binary_search_does(kind, data):
     points = np.array(data.draw(st.lists(KINDS[kind], max_size=40)), dtype=kind)
     others = np.array(data.draw(st.lists(KINDS[kind], min_size=1, max_size=20)), dtype=kind)
-    points = np.sort(points[points == points])
+    points = np.sort(points[~np.isnan(points)])
     values = many(np.concatenate((others, points)))
     assert (Search(points)(values) == np.searchsorted(points, values, side="right")).all()
 

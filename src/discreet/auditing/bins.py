@@ -60,10 +60,8 @@ class Bins:
         last point, so that no bin can begin there."""
         if not self.ordered or not len(self.points):
             return None
-        if self.points.dtype.kind == "f":
-            after = np.nextafter(self.points, np.inf)
-        else:
-            after = self.points + 1
+        real = self.points.dtype.kind == "f"
+        after = np.nextafter(self.points, np.inf) if real else self.points + 1
         if not after[-1] > self.points[-1]:
             return None
         both = np.stack((self.points, after), axis=1)

@@ -107,9 +107,7 @@ def _join(counts: Counts, group: Places) -> Counts:
     return np.stack([np.bincount(group, weights=row) for row in counts])
 
 
-def _best_sets(
-    counts: Counts, scores: tuple[Score, Score]
-) -> Iterator[tuple[int, NDArray[np.bool_], float]]:
+def _best_sets(counts: Counts, scores: tuple[Score, Score]) -> Iterator[tuple[int, NDArray[np.bool_], float]]:
     """For each neighbour the bins with the largest likelihood ratios, as many of them as promise most.
 
     The rows of `counts`: of both neighbours to order the bins, then of both to set the threshold.

@@ -36,7 +36,9 @@ def learn_features(base: Sequence[Feature], first: Outcomes, second: Outcomes) -
     return [
         Feature("a learned linear combination", lambda o: _combine(columns, weights, o), handicap=HANDICAP),
         Feature("a learned sum of log-ratios", lambda o: _additive(columns, o), handicap=HANDICAP),
-        Feature("a learned score (boosted trees)", lambda o: _sum_trees(columns, trees, o), handicap=HANDICAP),
+        Feature(
+            "a learned score (boosted trees)", lambda o: _sum_trees(columns, trees, o), handicap=HANDICAP
+        ),
     ]
 
 
