@@ -81,7 +81,7 @@ def choose_events(feature: Feature, training: Training, scores: tuple[Score, Sco
     columns = [feature(part) for part in (*training.shape, *training.cut)]
     bins = partition(np.concatenate(columns[:2]), fineness=FINE)
     counts = bins.count(*columns)
-    seen = counts.any(axis=0)
+    seen = counts.sum(axis=0) > 0
     nearest = _nearest_seen(seen) if bins.ordered else np.arange(len(bins))
     for favours, chosen, proved in _best_sets(counts, scores):
         inside = (chosen & seen)[nearest]

@@ -193,7 +193,8 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     """The fields of an object whose words may hide them: a data class, or one described by its address."""
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: getattr(value, each.name) for each in fields(value)}
-    if type(value).__repr__ is object.__repr__:
+    described: Any = type(value).__repr__
+    if described is object.__repr__:
         return dict(getattr(value, "__dict__", {}))
     return None
 

@@ -29,8 +29,7 @@ class Tree:
     def score(self, places: Sequence[Places]) -> Counts:
         """The leaf of each row."""
         root, low, high = (places[column] > cut for column, cut in (self.root, self.low, self.high))
-        leaves = np.array(self.leaves)
-        return leaves[2 * root + np.where(root, high, low)]
+        return np.asarray(np.array(self.leaves)[2 * root + np.where(root, high, low)])
 
     @property
     def columns(self) -> set[int]:
