@@ -71,12 +71,7 @@ class Curator(AbstractContextManager["Curator"]):
         """
         policy, frames, place = read_opening(source, declared, ledger, engine)
         return cls(
-            policy,
-            ledger=place,
-            engine=engine,
-            frames=frames,
-            analyst=analyst,
-            other_people=other_people,
+            policy, ledger=place, engine=engine, frames=frames, analyst=analyst, other_people=other_people
         )
 
     @classmethod
@@ -143,11 +138,18 @@ class Curator(AbstractContextManager["Curator"]):
         return try_out(question, self.known_policy, people=people, rows=rows, beyond=beyond, **terms)
 
     def watch(
-        self, *, threshold: Real, epsilon: Real, delta: Real = 0, count: int = 1, sensitivity: Real = 1
+        self,
+        *,
+        threshold: Real,
+        epsilon: Real,
+        delta: Real = 0,
+        count: int = 1,
+        sensitivity: Real = 1,
+        key: str | None = None,
     ) -> Watch:
         """A sparse vector over questions, charged whole when opened: is a COUNT or SUM above it?"""
         terms = {"epsilon": epsilon, "delta": delta, "count": count, "sensitivity": sensitivity}
-        return open_watch(self._holdings, analyst=self._analyst, threshold=threshold, **terms)
+        return open_watch(self._holdings, analyst=self._analyst, threshold=threshold, key=key, **terms)
 
     def answering(self, plans: tuple[Plan, ...]) -> Answering:
         """The steps that `ask` takes with its plans, for whoever must take them apart."""
