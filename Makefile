@@ -24,7 +24,7 @@ $(STAMPS)/requirements: $(STAMPS)/venv requirements/dev.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
-$(STAMPS)/package: $(STAMPS)/requirements pyproject.toml
+$(STAMPS)/package: $(STAMPS)/requirements pyproject.toml hatch_build.py
 	@echo "== installing discreet (editable)"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@

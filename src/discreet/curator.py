@@ -4,25 +4,25 @@ A question is planned, charged durably, run on the engine, given noise, stored, 
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self, Unpack, overload
 
 from discreet.answering import Answering
 from discreet.answers import Answer
-from discreet.dry_run import Belief, DryRun, complete, rehearse
-from discreet.errors import EngineFailure, InvalidParameter
+from discreet.dry_run import DryRun, try_out
 from discreet.holdings import Holdings
-from discreet.ledger import Ledger, Record, Request
-from discreet.mechanisms import Sparse
+from discreet.ledger import Ledger, Record
 from discreet.numerics import Real
-from discreet.planning import Asked, Plan, Several, Terms, plan_asked, read_asked
+from discreet.planning import Asked, Plan, Several, Terms, plan_asked
 from discreet.queries import Builder, table
 from discreet.release import Watch
 from discreet.tables import Opening, Policy, from_policy, read_opening
+from discreet.watching import open_watch
 
 
-class Curator:
+class Curator(AbstractContextManager["Curator"]):
     """A data set opened for questions: its policy, its ledger and its engine.
 
     >>> import pandas, tempfile
@@ -65,19 +65,13 @@ class Curator:
         **declared: Unpack[Opening],
     ) -> Self:
         """Open a file, a frame, or a table of the engine's database. What is declared is the policy that a
-        file would state (docs/guide/policy.md):
-        unit, budget, name, types, bounds, keys, max_groups, max_rows, relation, population, version,
-        filter, per_analyst, per_question, share_answers, public. `ledger` is a file or an address, or what a
-        policy's [ledger] states: place, anchor, key_file.
+        file would state (docs/guide/policy.md): unit, budget, name, types, bounds, keys, max_groups,
+        max_rows, relation, population, version, filter, per_analyst, per_question, share_answers, public.
+        `ledger` is a file or an address, or what a policy's [ledger] states: place, anchor, key_file.
         """
         policy, frames, place = read_opening(source, declared, ledger, engine)
         return cls(
-            policy,
-            ledger=place,
-            engine=engine,
-            frames=frames,
-            analyst=analyst,
-            other_people=other_people,
+            policy, ledger=place, engine=engine, frames=frames, analyst=analyst, other_people=other_people
         )
 
     @classmethod
@@ -102,8 +96,8 @@ class Curator:
         self, question: Asked | Several, *, key: str | None = None, **terms: Unpack[Terms]
     ) -> Answer | tuple[Answer, ...]:
         """Answer a question, or a list of them under one charge, at a price: epsilon (and delta), rho, or
-        the least that keeps the error `within` a limit. `bounds="auto"` finds missing bounds privately with
-        a part of the price; `split={column: weight}` divides the price by weights.
+        the least that keeps the error `within` a limit. `bounds="auto"` finds missing bounds privately with a
+        part of the price; `split={column: weight}` divides the price by weights.
 
         Charged before any data is read; a failure is not refunded. The same question at the same price is
         answered from the ledger, free. `key` makes a retry safe: it stands for one request.
@@ -141,31 +135,21 @@ class Curator:
         No data is touched and nothing is charged. Say what you believe of the data: how many people, how
         many rows each has on average, which part of the values lies beyond the upper bound.
         """
-        if terms.get("bounds") is not None:
-            raise InvalidParameter("a dry run needs bounds that are declared.", parameter="bounds")
-        (plan,) = plan_asked(question, complete(self.known_policy), **terms)
-        return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
+        return try_out(question, self.known_policy, people=people, rows=rows, beyond=beyond, **terms)
 
     def watch(
-        self, *, threshold: Real, epsilon: Real, delta: Real = 0, count: int = 1, sensitivity: Real = 1
+        self,
+        *,
+        threshold: Real,
+        epsilon: Real,
+        delta: Real = 0,
+        count: int = 1,
+        sensitivity: Real = 1,
+        key: str | None = None,
     ) -> Watch:
-        """A sparse vector over questions, charged whole when opened: is a COUNT or SUM above the
-        threshold?
-        """
-        engine = self._holdings.engine()
-        stream = Sparse(
-            epsilon=epsilon,
-            delta=delta,
-            count=count,
-            threshold=0,
-            sensitivity=sensitivity,
-            relation=engine.policy.relation,
-        )
-        watch = Watch(stream, threshold, engine.run, lambda asked: read_asked(asked, engine.policy)[1])
-        self._holdings.ledger().charge(
-            Request(loss=stream.loss, analyst=self._analyst, policy=engine.policy.digest)
-        )
-        return watch
+        """A sparse vector over questions, charged whole when opened: is a COUNT or SUM above it?"""
+        terms = {"epsilon": epsilon, "delta": delta, "count": count, "sensitivity": sensitivity}
+        return open_watch(self._holdings, analyst=self._analyst, threshold=threshold, key=key, **terms)
 
     def answering(self, plans: tuple[Plan, ...]) -> Answering:
         """The steps that `ask` takes with its plans, for whoever must take them apart."""
@@ -198,10 +182,7 @@ class Curator:
     @property
     def known_policy(self) -> Policy:
         """The policy with the data's own columns; as declared, where the data is out of reach."""
-        try:
-            return self._holdings.engine().policy
-        except (InvalidParameter, EngineFailure):
-            return self._holdings.declared
+        return self._holdings.known
 
     def limit_time(self, seconds: float) -> None:
         """Let no pass over the data take longer than this, from the next opening of the engine on."""
@@ -215,9 +196,6 @@ class Curator:
     def close(self) -> None:
         """Give back files and connections."""
         self._holdings.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from discreet.engines import Engine, open_engine
+from discreet.errors import EngineFailure, InvalidParameter
 from discreet.ledger import Ledger, open_ledger
 from discreet.tables import Policy
 
@@ -35,6 +36,14 @@ class Holdings:
             if self._engine is None:
                 self._engine = open_engine(self._kind, self.declared, self._frames, timeout_s=self.timeout_s)
             return self._engine
+
+    @property
+    def known(self) -> Policy:
+        """The policy with the data's own columns; as declared, where the data is out of reach."""
+        try:
+            return self.engine().policy
+        except (InvalidParameter, EngineFailure):
+            return self.declared
 
     def ledger(self) -> Ledger:
         """The ledger, which keeps its own budget and refuses to be opened with another."""

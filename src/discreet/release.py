@@ -26,7 +26,7 @@ from discreet.planning import (
     plan_exact,
     with_bounds,
 )
-from discreet.queries import Question
+from discreet.queries import Question, Slot
 from discreet.randomness import Source, fresh_source
 from discreet.tables import Value
 
@@ -114,11 +114,7 @@ def _noised(
 
 def _exact(step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group]) -> list[int]:
     """The number of every group that is noised."""
-    if step.tally is not None:
-        tallied = dict(zip(tables[step.tally].groups, tables[step.tally].tallies, strict=True))
-        return [len(tallied.get(group, ())) for group in groups]
-    found = dict(zip(tables[0].groups, tables[0].totals, strict=True))
-    return [step.exact(found[group]) for group in groups]
+    return step.exact_of(tables, groups)
 
 
 def _chosen(
@@ -173,12 +169,13 @@ class Watch:
                 raise Finished("this watch has given its last answer. Open another one.")
             (total,) = self._run(plan).totals[0]
             distance = total * step - self._threshold
-            return self._stream.test(float(distance * self._shrink(plan, step)))
+            return self._stream.test(distance * self._shrink(plan, step))
 
     def _plan(self, question: str) -> tuple[ExactPlan, Fraction]:
         resolved = self._read(question)
         measures = resolved.measures
-        plain = len(measures) == 1 and not resolved.keys and resolved.having is None
+        alone = all(isinstance(expression, Slot) for _, expression in resolved.columns)
+        plain = len(measures) == 1 and alone and not resolved.keys and resolved.having is None
         if not plain or measures[0].aggregate.function not in ("count_rows", "count", "count_units", "sum"):
             raise UnsupportedQuery("A watch must be asked one COUNT or SUM without GROUP BY.", reason="watch")
         (plans,) = plan_exact(resolved, salt=self._salt)

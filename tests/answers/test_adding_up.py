@@ -1,5 +1,6 @@
 """Totals that add up: exactly, close to what was released, and nearer to the truth."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,9 +10,11 @@ import discreet as dp
 from discreet.answers import Answer, Receipt
 from discreet.answers.adding_up import add_up
 from planning.frozen import plan_of
+from queries.bank import BANK
 
 SQL = "SELECT city, active, COUNT(*) AS n, SUM(debt) AS s FROM accounts GROUP BY CUBE (city, active)"
-PLAN = plan_of(SQL, epsilon=1)
+ALIKE = replace(BANK, tables=tuple(replace(table, max_groups=1) for table in BANK.tables))
+PLAN = plan_of(SQL, ALIKE, epsilon=1)
 SIZES = [len(each.exact.plans[0].labels) for each in PLAN.sets]
 
 
@@ -94,6 +97,19 @@ def test_adding_up_brings_the_finest_groups_nearer_to_the_truth():
         before += float(((noisy[cells] - exact[cells]) ** 2).mean())
         after += float(((fitted - exact[cells]) ** 2).mean())
     assert after < 0.95 * before
+
+
+def test_a_total_that_is_of_fewer_rows_does_not_pull_its_parts():
+    sql = "SELECT city, COUNT(*) AS n FROM accounts GROUP BY ROLLUP (city)"
+    plan = plan_of(sql, epsilon=1)  # a unit may be in three cities with ten rows each: ten rows of all
+    parts, total = plan.sets
+    given = (
+        (parts.exact.plans[0].labels, ((900,), (800,), (700,))),
+        (total.exact.plans[0].labels, ((1000,),)),
+    )
+    (_, fitted), (_, whole) = add_up(plan.sets, given)
+    assert fitted == ((900,), (800,), (700,))
+    assert whole == ((2400,),)
 
 
 def test_intervals_stay_those_of_what_was_released():

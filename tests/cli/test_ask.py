@@ -107,3 +107,12 @@ def test_the_demo_table_is_what_its_script_makes():
 @pytest.mark.parametrize("command", ["ask", "explain", "demo"])
 def test_help_has_an_example(command, capsys):
     assert "Example: discreet" in run(capsys, command, "--help")[1]
+
+
+def test_a_label_that_looks_like_markup_is_shown_as_it_is(accounts, capsys):
+    labels = "city=[/bold],[red]"
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", labels)
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert "[/bold]" in out
+    assert "[red]" in out

@@ -39,3 +39,12 @@ def test_a_port_that_is_taken_is_refused(capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as stopped:
         main(["lab", "--no-browser", "--port", str(taken.getsockname()[1])])
     assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize("command", [["lab", "--no-browser"], ["serve", "--demo"]])
+def test_without_the_servers_packages_the_error_names_the_extra(command, monkeypatch, capsys):
+    monkeypatch.setattr("discreet.cli.listening.NEEDED", ("a_package_that_is_not_there",))
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 2
+    assert "pip install 'discreet[server]'" in capsys.readouterr().err

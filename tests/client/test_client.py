@@ -9,14 +9,14 @@ import pytest
 import discreet as dp
 from discreet.client.numbers import write_object
 from discreet.client.wire import Wire
-from server.running import running, write_policy
+from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    with running(write_policy(tmp_path_factory.mktemp("town"))) as served:
+    with promptly(write_policy(tmp_path_factory.mktemp("town"))) as served:
         yield served
 
 
@@ -58,7 +58,7 @@ def test_lists_and_builders_are_asked_as_they_are(ann):
 
 def test_found_bounds_and_weights_cross_the_wire(ann, tmp_path):
     sql = "SELECT COUNT(*) AS n, SUM(1 / debt) AS s FROM town"
-    with running(write_policy(tmp_path, deadline_s=4)) as patient:
+    with promptly(write_policy(tmp_path)) as patient:
         remote = dp.connect(patient.url, token=patient.tokens["ann"])
         answer = remote.ask(sql, epsilon=0.5, bounds="auto", split={"n": 2})
     assert answer.plan.search.found is not None
@@ -116,7 +116,7 @@ def test_a_token_that_is_not_valid_and_a_name_that_is_not_there(town):
 
 
 def test_a_question_above_the_price_says_that_it_waits(tmp_path):
-    with running(write_policy(tmp_path, server="approve_above = { epsilon = 0.5 }")) as town:
+    with promptly(write_policy(tmp_path, server="approve_above = { epsilon = 0.5 }")) as town:
         ann = dp.connect(town.url, token=town.tokens["ann"])
         with pytest.raises(dp.PolicyViolation) as waiting:
             ann.ask(COUNT, epsilon=1)
@@ -129,19 +129,34 @@ def test_a_token_is_never_sent_in_the_clear_to_another_machine(url):
         Wire(url, token="dp_x", timeout_s=1, patience_s=0)
 
 
-def test_a_retry_after_a_lost_reply_is_not_charged_twice(town, ann, monkeypatch):
-    before = ann.remaining.epsilon
-    once = Wire._once
-    lost = []
+@pytest.fixture
+def lost(monkeypatch):
+    """The first reply to an ask or to the opening of a watch: it is lost on the way, and kept here."""
+    once, kept = Wire._once, []
 
     def lose_the_first(self, method, path, *rest):
         reply = once(self, method, path, *rest)
-        if path[-1] == "ask" and not lost:
-            lost.append(reply)
+        if path[-1] in ("ask", "watch") and not kept:
+            kept.append(reply)
             raise ConnectionResetError
         return reply
 
     monkeypatch.setattr(Wire, "_once", lose_the_first)
+    return kept
+
+
+def test_a_watch_whose_first_reply_is_lost_is_paid_for_once_and_may_be_stopped(ann, lost):
+    before = ann.remaining.epsilon
+    watch = ann.watch(threshold=100, epsilon=Decimal("0.5"))
+    assert lost[0][1] == {"watch": watch._name}
+    assert before - ann.remaining.epsilon == Fraction(1, 2)
+    watch.stop()
+    with pytest.raises(dp.InvalidParameter):
+        watch.test("SELECT COUNT(*) FROM town")
+
+
+def test_a_retry_after_a_lost_reply_is_not_charged_twice(ann, lost):
+    before = ann.remaining.epsilon
     answer = ann.ask("SELECT COUNT(*) AS lost FROM town", epsilon=0.2)
     assert lost[0][1]["rows"] == [dict(row) for row in answer.rows]
     assert before - ann.remaining.epsilon == Fraction(1, 5)
@@ -163,7 +178,7 @@ def test_dates_come_back_as_dates(tmp_path):
     text = (tmp_path / "town.csv").read_text().splitlines()
     rows = [f"{line},{'day' if number == 0 else '2026-01-01'}" for number, line in enumerate(text)]
     (tmp_path / "town.csv").write_text("\n".join(rows) + "\n")
-    with running(policy) as town:
+    with promptly(policy) as town:
         answer = dp.connect(town.url, token=town.tokens["ann"]).ask(
             "SELECT day, COUNT(*) AS n FROM town GROUP BY day", epsilon=1
         )

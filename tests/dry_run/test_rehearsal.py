@@ -111,3 +111,8 @@ def test_invented_rows_meet_through_foreign_keys_and_public_tables(tmp_path):
 def test_beliefs_that_cannot_be_are_refused(tmp_path, wrong):
     with pytest.raises(dp.InvalidParameter):
         absent(tmp_path).dry_run("SELECT COUNT(*) AS n FROM people", epsilon=1, **wrong)
+
+
+def test_how_many_values_there_are_is_rehearsed(tmp_path):
+    (row,) = absent(tmp_path).dry_run("SELECT COUNT(DISTINCT city) AS n FROM people", epsilon=1).rows
+    assert row["every_row"] == row["bounded"] == len(DECLARED["keys"]["city"])

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from journeys.browsing import MODES, axes, check, chromium, sign_in, visit
-from server.running import running, write_policy
+from server.running import promptly, write_policy
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    with running(write_policy(tmp_path_factory.mktemp("town"), epsilon=1, deadline_s=1)) as served:
+    with promptly(write_policy(tmp_path_factory.mktemp("town"), epsilon=1)) as served:
         yield served
 
 
@@ -151,7 +151,7 @@ def test_every_page_is_readable_in_every_mode(browser, town, mode):
         check(page, mode)
         sign_in(page, town.tokens["olga"])
         check(page, mode)
-        for place in ("/datasets/town", "/owner", "/theory", "/theory/losses"):
+        for place in ("/datasets/town", "/datasets/town/watches", "/owner", "/theory", "/theory/losses"):
             page.goto(place)
             check(page, mode)
         page.goto("/datasets/town/ask")

@@ -9,6 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.pictures import budget_over_time
+from discreet.pictures.page import SCRIPT, script_file
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 needs_chromium = pytest.mark.skipif(
@@ -50,11 +51,41 @@ def test_without_a_chromium_the_error_says_what_to_do(tmp_path, monkeypatch):
     assert not (tmp_path / "x.png").exists()
 
 
-def test_without_plotly_the_error_names_the_extra(tmp_path):
+def run_without(package, path):
     script = (
-        "import sys; sys.modules['plotly'] = None\n"
+        f"import sys; sys.modules[{package!r}] = None\n"
         "from discreet.pictures import budget_over_time\n"
-        f"budget_over_time([(1, 1)]).save({str(tmp_path / 'x.html')!r})"
+        f"budget_over_time([(1, 1)]).save({str(path)!r})"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+def test_a_page_needs_no_package_of_plotlys_for_its_script_is_ours(tmp_path):
+    assert run_without("plotly", tmp_path / "x.html").returncode == 0
+    assert "Plotly.react" in (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "MIT" in SCRIPT.with_name("plotly.LICENSE.txt").read_text(encoding="utf-8")
+
+
+def test_an_image_is_drawn_by_our_script_and_not_by_one_that_kaleido_finds(tmp_path, monkeypatch):
+    asked = []
+
+    def note(_figure, _options, *, kopts):
+        asked.append(kopts["page_generator"].generate_index())
+        return b""
+
+    monkeypatch.setattr("kaleido.calc_fig_sync", note)
+    PICTURE.save(tmp_path / "x.png")
+    assert SCRIPT.as_uri() in asked[0]
+    assert "http" not in asked[0]
+
+
+def test_without_kaleido_the_error_names_the_extra(tmp_path):
+    run = run_without("kaleido", tmp_path / "x.png")
     assert "pip install 'discreet[pictures]'" in run.stderr
+    assert "ends in .html" in run.stderr
+
+
+def test_without_the_script_the_error_says_how_it_comes(tmp_path, monkeypatch):
+    monkeypatch.setattr("discreet.pictures.page.SCRIPT", tmp_path / "none.js")
+    with pytest.raises(dp.InvalidParameter, match="make setup"):
+        script_file()

@@ -38,6 +38,13 @@ def test_integers_are_their_own_lattice():
     assert (lattice.step, lattice.place(2**62 + 1), lattice.place(None)) == (1, 2**62 + 1, None)
 
 
+@pytest.mark.parametrize("far", [2**63, 2**63 + 1, 2**64, 3 * 2**70, 10**38 - 1])
+def test_no_row_is_farther_from_zero_than_64_bits_hold(far):
+    lattice = Lattice.over((Fraction(-far), Fraction(far)), "integer")
+    assert 2**62 <= lattice.largest <= 2**63
+    assert (lattice.place(-far), lattice.place(far)) == (lattice.lowest, lattice.highest)
+
+
 def test_squares_of_wide_integers_are_counted_in_coarser_steps():
     lattice = Lattice.coarse((Fraction(0), Fraction(2**62)), "integer")
     assert lattice.width <= 2**21

@@ -9,15 +9,18 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import uvicorn
 
 from discreet.server import House, make_app
+from discreet.server.deadlines import Desk
 from discreet.server.journal import Journal
 from discreet.server.limits import Limits
 
 UNHURRIED = Limits(token_per_s=1e6, address_per_s=1e6)  # for tests that send as fast as they can
+PATIENCE_S = 600.0  # with an engine, on a machine that others use
 CITIES = ("Ottawa", "Toronto")
 POLICY = """
 [dataset]
@@ -126,3 +129,28 @@ def running(policy: Path, *, limits: Limits | None = None, journal: Path | None 
         server.should_exit = True
         thread.join(30)
         listening.close()
+
+
+@contextlib.contextmanager
+def promptly(policy: Path, *, limits: Limits = UNHURRIED, journal: Path | None = None) -> Iterator[Running]:
+    """The same for tests that are not about time: what touched data leaves when it is ready.
+
+    They are as fast as the machine is, and on a slow one nothing is ever late.
+    """
+    with running(policy, limits=limits, journal=journal) as served, prompt(served):
+        for dataset in served.house.datasets.values():
+            dataset._curator.limit_time(PATIENCE_S)
+        yield served
+
+
+@contextlib.contextmanager
+def prompt(served: Running) -> Iterator[None]:
+    """A desk that waits for its work and not for the clock, while the block runs."""
+    desk = served.house.desk
+    desk._when_due = MethodType(when_ready, desk)  # type: ignore[method-assign]
+    yield
+    del desk._when_due
+
+
+async def when_ready(desk: Desk, work: Any, seconds: float) -> Any:
+    return await asyncio.wrap_future(desk._runners.submit(work))

@@ -2,14 +2,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from server.running import running, write_policy
+from server.running import promptly, write_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM town"
 
 
 @pytest.fixture
 def town(tmp_path):
-    with running(write_policy(tmp_path, server="approve_above = { epsilon = 0.5 }")) as served:
+    with promptly(write_policy(tmp_path, server="approve_above = { epsilon = 0.5 }")) as served:
         yield served
 
 
@@ -62,7 +62,7 @@ def test_of_two_asks_at_once_one_passes(town):
 
 
 def test_an_approval_that_met_a_spent_budget_is_given_back(tmp_path):
-    with running(write_policy(tmp_path, epsilon=1, server="approve_above = { epsilon = 0.5 }")) as town:
+    with promptly(write_policy(tmp_path, epsilon=1, server="approve_above = { epsilon = 0.5 }")) as town:
         decide(town, town.ask(COUNT, epsilon=0.8).json["approval"], "approved")
         town.ask(f"{COUNT} WHERE debt > 1", epsilon=0.5)
         assert town.ask(COUNT, epsilon=0.8).code == "budget_exceeded"
@@ -82,3 +82,11 @@ def test_a_watch_above_the_price_waits_too(town):
     decide(town, waiting.json["approval"], "approved")
     assert town.send("POST", "/api/datasets/town/watch", body=body).status == 201
     assert town.spent().epsilon == 1
+
+
+def test_nobody_may_leave_an_owner_questions_without_end(town, monkeypatch):
+    monkeypatch.setattr("discreet.server.approvals.MOST_WAITING", 2)
+    replies = [town.ask(f"{COUNT} WHERE debt > {each}", epsilon=0.6) for each in range(3)]
+    assert [reply.status for reply in replies] == [202, 202, 429]
+    assert town.ask(f"{COUNT} WHERE debt > 0", epsilon=0.6).json == replies[0].json
+    assert town.ask(COUNT, epsilon=0.6, who="bob").status == 202

@@ -14,7 +14,7 @@ from discreet.errors import EngineFailure
 from discreet.server.deadlines import Desk
 from discreet.server.headers import HEADERS
 from discreet.server.limits import Limits
-from server.running import running, write_policy
+from server.running import prompt, running, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
 PRIVATE = "SELECT shop, COUNT(*) AS n FROM town GROUP BY shop"
@@ -42,7 +42,8 @@ def slow_down(town, monkeypatch, seconds):
 @pytest.fixture
 def town(tmp_path):
     with running(write_policy(tmp_path, deadline_s=DEADLINE_S)) as served:
-        served.ask("SELECT COUNT(*) AS warm FROM town", epsilon=0.1)
+        with prompt(served):  # everything has been loaded once
+            served.ask("SELECT COUNT(*) AS warm FROM town", epsilon=0.1)
         yield served
 
 

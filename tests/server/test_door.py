@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from server.running import Reply, running, write_policy
+from server.running import Reply, promptly, write_policy
 
 PATHS = [
     ("GET", "/api/datasets"),
@@ -28,8 +28,8 @@ PATHS = [
 @pytest.fixture(scope="module")
 def houses(tmp_path_factory):
     with (
-        running(write_policy(tmp_path_factory.mktemp("one"))) as one,
-        running(write_policy(tmp_path_factory.mktemp("other"))) as other,
+        promptly(write_policy(tmp_path_factory.mktemp("one"))) as one,
+        promptly(write_policy(tmp_path_factory.mktemp("other"))) as other,
     ):
         yield one, other
 

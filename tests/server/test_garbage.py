@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from server.running import UNHURRIED, running, write_policy
+from server.running import promptly, write_policy
 
 NUMBERS = [
     "NaN", "Infinity", "-Infinity", "-1", "0", "-0.0", "1e-320", "1e308", "1e999",
@@ -23,7 +23,7 @@ REASONABLE = {
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    with running(write_policy(tmp_path_factory.mktemp("town")), limits=UNHURRIED) as served:
+    with promptly(write_policy(tmp_path_factory.mktemp("town"))) as served:
         yield served
 
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from server.running import running, write_policy
+from discreet.server.headers import HEADERS
+from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
 
@@ -13,7 +14,7 @@ COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
     folder = tmp_path_factory.mktemp("town")
-    with running(write_policy(folder), journal=folder / "journal.jsonl") as served:
+    with promptly(write_policy(folder), journal=folder / "journal.jsonl") as served:
         yield served
 
 
@@ -166,7 +167,7 @@ def test_an_owner_adds_a_person_gives_tokens_and_revokes_them(town):
 
 
 def test_a_share_is_kept_for_one_analyst(tmp_path):
-    with running(write_policy(tmp_path, epsilon=2)) as town:
+    with promptly(write_policy(tmp_path, epsilon=2)) as town:
         body = {"analyst": "bob", "budget": {"epsilon": 1.5, "delta": 1e-7}, "reason": "the survey"}
         assert town.send("POST", "/api/datasets/town/shares", who="olga", body=body).status == 200
         assert town.ask(COUNT, epsilon=1, who="ann").code == "budget_exceeded"
@@ -180,6 +181,14 @@ def test_the_chain_is_verified_and_metrics_count_requests_alone(town):
     text = town.send("GET", "/metrics", who="olga").body.decode()
     assert 'discreet_requests_total{method="GET",route="/health",status="200"}' in text
     assert 'discreet_budget{dataset="town",measure="epsilon"} 100' in text
+
+
+def test_methods_that_visitors_make_up_are_counted_as_one(town):
+    for number in range(3):
+        assert town.send(f"MADE{number}", "/health", who=None).status == 405
+    counted = [method for method, _, _ in town.house.journal.counts()]
+    assert "OTHER" in counted
+    assert not any(method.startswith("MADE") for method in counted)
 
 
 def test_every_response_carries_the_security_headers(town):
@@ -230,7 +239,7 @@ def test_what_nobody_foresaw_is_one_constant_and_its_words_are_in_no_log(town, m
     monkeypatch.setattr(town.house.datasets["town"], "describe", break_down)
     reply = town.send("GET", "/api/datasets/town")
     assert (reply.status, reply.code) == (500, "internal")
-    assert dict(reply.headers)["cache-control"] == "no-store"
+    assert set(HEADERS.items()) | {("cache-control", "no-store")} <= set(reply.headers)
     assert b"secret" not in reply.body
     assert "secret" not in "".join(capfd.readouterr())
     assert "secret" not in (town.folder / "journal.jsonl").read_text()

@@ -3,6 +3,9 @@
 Each released number is the sum of some finest groups plus noise of a known variance v. The finest groups x
 that fit all of them best, minimising Σ (released - Σx)²/v, are rounded to whole numbers; every total is
 then the sum of its own.
+
+A set in which a unit may have fewer rows than in the finest one is of other rows, and no estimate of these:
+it is left out of the fit.
 """
 
 from collections.abc import Sequence
@@ -28,10 +31,12 @@ def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
     places = [_places(each, groups, sets[finest], released[finest][0])
               for each, (groups, _) in zip(sets, released, strict=True)]  # fmt: skip
     numbers = [[list(row) for row in rows] for _, rows in released]
+    alike = [index for index, each in enumerate(sets) if _most_rows(each) == _most_rows(sets[finest])]
     for column in _additive(sets[finest]):
-        measured = [np.array([row[column] for row in rows], dtype=float) for rows in numbers]
-        weights = [1 / each.noises[column].noise.variance for each in sets]
-        cells = np.rint(_fit(places, measured, weights, len(released[finest][0])))
+        measured = [np.array([row[column] for row in numbers[index]], dtype=float) for index in alike]
+        weights = [1 / sets[index].noises[column].noise.variance for index in alike]
+        fitted = _fit([places[index] for index in alike], measured, weights, len(released[finest][0]))
+        cells = np.rint(fitted)
         for rows, place in zip(numbers, places, strict=True):
             for row, total in zip(rows, _totals(cells, place, len(rows)), strict=True):
                 row[column] = int(total)
@@ -48,6 +53,12 @@ def _finest(sets: Sequence[SetPlan]) -> int:
             "having all of them."
         )
     return found[0]
+
+
+def _most_rows(each: SetPlan) -> int:
+    """How many rows of one unit the set is of, at most."""
+    plan = each.exact.plans[0]
+    return min(plan.max_groups, len(plan.labels or ())) * plan.max_rows
 
 
 def _additive(each: SetPlan) -> list[int]:

@@ -140,7 +140,13 @@ class Answer:
         lines = [list(self.columns)]
         for row, intervals in zip(self.rows, self.intervals, strict=True):
             lines.append([cell(row[name], intervals[name]) for name in self.columns])
-        return "\n".join([align(lines), "", f"± at {float(self.plan.confidence):.0%} confidence"])
+        noisy = any(each is not None for row in self.intervals for each in row.values())
+        words = (
+            f"± at {float(self.plan.confidence):.0%} confidence"
+            if noisy
+            else "chosen by noise: see the receipt"
+        )
+        return "\n".join([align(lines), "", words])
 
     def to_csv(self) -> str:
         """The table as CSV, interval ends beside the values."""

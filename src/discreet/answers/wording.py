@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from discreet.numerics import Interval
+from discreet.numerics import Interval, readable
 from discreet.tables import Value
 
 
@@ -29,23 +29,25 @@ def cell(value: Value, interval: Interval | None) -> str:
 
 def show_error(interval: Interval) -> str:
     """Half an interval's width, to two digits."""
-    return f"{float(f'{interval.width / 2:.2g}'):,g}"
+    return readable(interval.width / 2, digits=2)
 
 
 def show_value(value: Value, interval: Interval | None = None) -> str:
-    """A value as people read it; a number to the digits that its interval leaves meaning to.
+    r"""A value as people read it; a number to the digits that its interval leaves meaning to.
 
     >>> show_value(1234567), show_value(0.5), show_value(None), show_value(16283.77, Interval(7000, 25000))
     ('1,234,567', '0.5', '–', '16,280')
+    >>> show_value("Québec"), show_value("no terminal obeys it: \x1b[2J")
+    ('Québec', 'no terminal obeys it: \\x1b[2J')
     """
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
+        return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(value))
     if isinstance(value, int):
         return f"{value:,}"
     if interval is None or not 0 < interval.width < math.inf or not math.isfinite(value):
-        return f"{value:,.6g}"
+        return readable(value)
     digits = 2 - math.floor(math.log10(interval.width / 2))
     return f"{round(value, digits):,.{max(0, digits)}f}"
 

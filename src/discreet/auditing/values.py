@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.queries import Literal, Query
 from discreet.queries.nodes import Node
-from discreet.tables import Column, Type, Value
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Column, Type, Value
 
 _FIRST, _LAST = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
 _NOON = datetime.time(12, 30, 15, 250_000)
@@ -52,13 +52,14 @@ def plain_values(column: Column, literals: Iterable[Value] = ()) -> list[Value]:
 
 
 def odd_values(column: Column, literals: Iterable[Value] = ()) -> list[Value]:
-    """Values at and beyond every edge, missing ones among them."""
+    """Values at and beyond every edge, missing ones among them, whatever was promised of the column."""
     found = [*plain_values(column, literals), *_ODD[column.type]]
     found += near(column.type, literals)
     low, high = column.bounds or (None, None)
     if isinstance(low, Fraction) and isinstance(high, Fraction):
-        found += [_number(column, 2 * low - high - 1), _number(column, 2 * high - low + 1)]
-    return _distinct([*found, *([None] if column.nullable else [])])
+        beyond = (2 * low - high - 1, 2 * high - low + 1)
+        found += [_number(column, each) for each in beyond if _fits(column.type, each)]
+    return _distinct([*found, None])
 
 
 def stranger(column: Column, number: int) -> Value:
@@ -96,10 +97,20 @@ def near(kind: Type, literals: Iterable[Value]) -> list[Value]:
         if kind == "text" and isinstance(value, str):
             found += [value, value.replace("%", "").replace("_", "x"), value.strip("%") + "1"]
         elif kind in ("integer", "number") and isinstance(value, int | float):
-            found += [_cast(kind, value), _cast(kind, value + 1), _cast(kind, value - 1)]
+            found += [_cast(kind, each) for each in (value, value + 1, value - 1) if _fits(kind, each)]
         elif kind in ("date", "timestamp"):
             found += _moments(kind, value)
     return found
+
+
+def _fits(kind: Type, value: float | Fraction) -> bool:
+    """Whether a column of that type can hold the number.
+
+    >>> _fits("integer", 2**63 - 1), _fits("integer", 2**63), _fits("number", 2**63)
+    (True, False, True)
+    """
+    number = Fraction(value)
+    return abs(number) <= 10**308 if kind != "integer" else SMALLEST_INTEGER <= number <= LARGEST_INTEGER
 
 
 def _moments(kind: Type, value: Value) -> list[Value]:

@@ -71,6 +71,7 @@ def show(answer: Any) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from discreet.answers import show_error, show_value
 
@@ -78,7 +79,7 @@ def show(answer: Any) -> None:
     table = Table(box=SIMPLE_HEAD, header_style="bold")
     for name in answer.columns:
         numeric = any(isinstance(row[name], int | float) for row in answer.rows)
-        table.add_column(name, justify="right" if numeric else "left")
+        table.add_column(Text(name), justify="right" if numeric else "left")
         if name in noisy:
             table.add_column("±", style="dim")
     for row, intervals in zip(answer.rows, answer.intervals, strict=True):
@@ -88,7 +89,7 @@ def show(answer: Any) -> None:
             cells.append(show_value(row[name], interval))
             if name in noisy:
                 cells.append("" if interval is None else show_error(interval))
-        table.add_row(*cells)
+        table.add_row(*map(Text, cells))  # a label is a text, and no markup
     console = Console()
     console.print(table)
     spent, left = answer.receipt.in_words("price"), answer.receipt.in_words("remaining")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from discreet.cli.output import fitted
 from discreet.cli.price import Priced
 from discreet.cli.source import Opened, open_curator
 
@@ -36,4 +37,4 @@ def explain(
     curator, _ = open_curator(data, opened)
     with curator:
         plan = curator.explain(question, **priced.terms())
-    print(json_module.dumps(plan.to_json()) if json else plan)
+    print(json_module.dumps(plan.to_json()) if json else fitted(str(plan)))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from discreet.errors import InvalidParameter
+from discreet.cli.listening import check_installed, listen
 
 HOST, PORT = "127.0.0.1", 8765
 
@@ -31,20 +31,14 @@ def lab(
         Print the address as JSON.
     """
     import json as json_module
-    import socket
     import webbrowser
 
+    check_installed("lab")
     import uvicorn
 
     from discreet.server.lab import make_lab
 
-    with socket.socket() as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((HOST, port))
-            listening.listen()  # whoever reads the address may connect to it at once
-        except (OSError, OverflowError):
-            raise InvalidParameter(f"port must be one that is free, got {port}.", parameter="port") from None
+    with listen(HOST, port) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}/lab"
         print(json_module.dumps({"address": address}) if json else f"The lab is at {address}", flush=True)
         if browser:

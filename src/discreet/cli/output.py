@@ -1,7 +1,9 @@
 """What every command prints the same way."""
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +16,17 @@ def report_error(error: DiscreetError, *, as_json: bool) -> None:
         print(json.dumps(error.to_json()))
     else:
         print(f"error: {error.message}", file=sys.stderr)
+
+
+def fitted(text: str) -> str:
+    """Lines as wide as the terminal, broken between words; as they are where no terminal shows them."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+        for line in text.splitlines()
+    )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from discreet.cli.output import fitted
 from discreet.engines.describe import describe_file
 from discreet.errors import InvalidParameter
 from discreet.tables import Column, Policy, Table, Through, Type, UnitColumn, from_policy
@@ -23,8 +24,7 @@ HEAD = """\
 id = {id}            # the data set's name for ever: its budget is kept under it
 version = "1"        # change it when the data changes
 relation = "add/remove"
-# population = 100000   # roughly how many people, if that is public: helps to say errors of averages in
-# advance
+# population = 100000   # roughly how many people, if public: errors of averages are then said in advance
 budget = {{ epsilon = 1, delta = 1e-6 }}   # or {{ rho = 0.1 }}, {{ mu = 0.5 }}
 
 [tables.{name}]
@@ -38,7 +38,7 @@ max_rows = 1         # how many rows of one person may count in one group
 HINTS: dict[Type, str] = {
     "integer": "bounds = [0, 100] for sums and averages, and for GROUP BY",
     "number": "bounds = [0, 1000] for sums, averages and quantiles",
-    "text": 'keys = ["a", "b"] for GROUP BY without delta',
+    "text": 'keys = ["a", "b"] for GROUP BY without delta; numbers: type = "number", bounds = [0, 100]',
     "boolean": "nothing more is needed",
     "date": 'bounds = ["2020-01-01", "2026-12-31"] for GROUP BY its days, months or years',
     "timestamp": "nothing more is offered",
@@ -86,11 +86,13 @@ def check(policy: Path, *, json: Flag = False) -> None:
     if json:
         print(json_module.dumps({"digest": read.digest, "findings": findings}))
         return
-    print(f"{read.id}, version {read.version}: {len(read.tables)} private tables, {len(read.public)} public.")
+    private = f"{len(read.tables)} private table{'s' * (len(read.tables) > 1)}"
+    print(f"{read.id}, version {read.version}: {private}, {len(read.public)} public.")
     for finding in findings:
         where = f"{finding['table']}.{finding['column']}" if finding["column"] else finding["table"]
-        print(f"  {where}: {finding['missing']} -> {finding['questions']}")
-    print("Nothing is missing." if not findings else f"{len(findings)} things to consider.")
+        print(fitted(f"  {where}: {finding['missing']} -> {finding['questions']}"))
+    several = f"{len(findings)} thing{'s' * (len(findings) > 1)} to consider."
+    print(several if findings else "Nothing is missing.")
 
 
 def write_skeleton(data: Path) -> str:
@@ -120,6 +122,7 @@ def find_gaps(policy: Policy) -> Iterator[dict[str, str]]:
         columns = _with_schema(table)
         if columns is None:
             yield _gap(table.name, "", "the source is not there", "explain works, ask does not")
+        yield from _unit_gaps(table, columns)
         yield from _table_gaps(table)
         for column in columns or table.columns:
             if not (isinstance(table.unit, UnitColumn) and column.name == table.unit.column):
@@ -138,6 +141,14 @@ def _with_schema(table: Table) -> tuple[Column, ...] | None:
     found = describe_file(table.source).items()
     others = (Column(name=name, type=kind) for name, kind in found if kind and name.lower() not in known)
     return (*table.columns, *others)
+
+
+def _unit_gaps(table: Table, columns: tuple[Column, ...] | None) -> Iterator[dict[str, str]]:
+    """The unit must be a column of the file, where there is a file to look into."""
+    named = table.unit.column if isinstance(table.unit, UnitColumn) else None
+    if named is None or columns is None or named.lower() in {each.name.lower() for each in columns}:
+        return
+    yield _gap(table.name, "", f"unit {named!r} is no column of the data", "every question is refused")
 
 
 def _table_gaps(table: Table) -> Iterator[dict[str, str]]:

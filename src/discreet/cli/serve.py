@@ -6,12 +6,12 @@ import socket
 import sys
 import tempfile
 from contextlib import ExitStack
-from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from discreet.cli.listening import check_installed, listen
 from discreet.cli.people import app as people_app
 from discreet.errors import InvalidParameter
 
@@ -62,8 +62,7 @@ def serve(
     json
         Print the address, and the demo's tokens, as JSON.
     """
-    if util.find_spec("fastapi") is None or util.find_spec("uvicorn") is None:
-        raise InvalidParameter("serve needs the server's packages. Install: pip install 'discreet[server]'.")
+    check_installed("serve")
     if demo == bool(policies):
         raise InvalidParameter("serve must be given policies or --demo, and not both.", parameter="policies")
     with ExitStack() as stack:
@@ -74,7 +73,7 @@ def serve(
         else:
             house = _open(policies, people, journal, at_once)
         house.open_all()
-        listening = stack.enter_context(_listen(host, port))
+        listening = stack.enter_context(listen(host, port))
         _announce(house, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
         _run(house, listening, trust_proxy)
 
@@ -109,21 +108,6 @@ def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None, 
     return House.open(
         policies, people=people, limits=Limits(at_once=at_once), journal=Journal(journal or sys.stderr)
     )
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Listen at once, so that whoever reads the address may connect to it."""
-    try:
-        family, kind, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(where)
-        listening.listen(1024)
-    except (OSError, OverflowError):
-        raise InvalidParameter(
-            f"port must be one that is free at {host}, got {port}.", parameter="port"
-        ) from None
-    return listening
 
 
 def _shown(host: str) -> str:

@@ -86,13 +86,22 @@ class Remote:
         return plans if _is_list(question) else plans[0]
 
     def watch(
-        self, *, threshold: Real, epsilon: Real, delta: Real = 0, count: int = 1, sensitivity: Real = 1
+        self,
+        *,
+        threshold: Real,
+        epsilon: Real,
+        delta: Real = 0,
+        count: int = 1,
+        sensitivity: Real = 1,
+        key: str | None = None,
     ) -> "RemoteWatch":
         """A sparse vector over questions, charged whole when opened: see `Curator.watch`."""
         terms = {"threshold": threshold, "epsilon": epsilon, "count": count, "sensitivity": sensitivity}
         if delta:
             terms["delta"] = delta
-        status, reply = self._wire.post(*self._path("watch"), body=write_object(terms))
+        status, reply = self._wire.post(
+            *self._path("watch"), body=write_object(terms), key=key or secrets.token_hex(16)
+        )
         if status == 202:
             raise _waiting(reply)
         return RemoteWatch(self, reply["watch"])
@@ -157,6 +166,10 @@ class RemoteWatch:
         _, reply = remote._wire.post(*path, body=body, seconds=remote._deadline_s)
         self._finished = bool(reply["finished"])
         return bool(reply["above"])
+
+    def stop(self) -> None:
+        """End it on the server too. What it cost stays charged."""
+        self._remote._wire.delete(*self._remote._path("watch", self._name))
 
 
 def _is_list(question: Asked | Several) -> bool:

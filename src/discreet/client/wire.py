@@ -43,6 +43,10 @@ class Wire:
         """What a path shows."""
         return self._ask("GET", path, None, {})[1]
 
+    def delete(self, *path: str) -> Any:
+        """End what a path stands for."""
+        return self._ask("DELETE", path, None, {})[1]
+
     def post(self, *path: str, body: bytes, key: str | None = None, seconds: float = 0.0) -> tuple[int, Any]:
         """Status and reply of a request whose answer may take so many seconds.
 

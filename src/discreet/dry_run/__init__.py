@@ -6,6 +6,6 @@ there is no data that it could read.
 """
 
 from discreet.dry_run.invention import Belief, complete, invent, keys_led_to, link_rows
-from discreet.dry_run.rehearsal import DryRun, rehearse
+from discreet.dry_run.rehearsal import DryRun, rehearse, try_out
 
-__all__ = ["Belief", "DryRun", "complete", "invent", "keys_led_to", "link_rows", "rehearse"]
+__all__ = ["Belief", "DryRun", "complete", "invent", "keys_led_to", "link_rows", "rehearse", "try_out"]

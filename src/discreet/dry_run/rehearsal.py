@@ -3,17 +3,29 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from discreet.answers import Answer, Receipt, align, show_error, show_value
-from discreet.dry_run.invention import Belief, invent
+from discreet.dry_run.invention import Belief, complete, invent
 from discreet.engines import MemoryEngine
+from discreet.errors import InvalidParameter
 from discreet.mechanisms import Quantile
-from discreet.numerics import Interval
-from discreet.planning import ChoiceStep, ExactMeasure, ExactPlan, ExactTable, Lattice, Plan, SetPlan, Sum
+from discreet.numerics import Interval, Real
+from discreet.planning import (
+    Asked,
+    ChoiceStep,
+    ExactMeasure,
+    ExactPlan,
+    ExactTable,
+    Lattice,
+    Plan,
+    SetPlan,
+    Sum,
+    plan_asked,
+)
 from discreet.queries import Slot, walk
 from discreet.release import Outcome, release
-from discreet.tables import Value
+from discreet.tables import Policy, Value
 
 Run: TypeAlias = Callable[[ExactPlan], ExactTable]
 
@@ -105,6 +117,16 @@ def _shown(cell: Cell) -> list[str]:
     return [*map(show_value, cell.keys.values()), cell.column, *values, error]
 
 
+def try_out(
+    question: Asked, policy: Policy, *, people: int | None, rows: int | None, beyond: Real, **terms: Any
+) -> DryRun:
+    """A question at its price, on people invented from the policy and from what is believed of the data."""
+    if terms.get("bounds") is not None:
+        raise InvalidParameter("a dry run needs bounds that are declared.", parameter="bounds")
+    (plan,) = plan_asked(question, complete(policy), **terms)
+    return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
+
+
 def rehearse(plan: Plan, belief: Belief) -> DryRun:
     """The plan on invented people. Sorting and leaving out rows of the answer is not rehearsed."""
     plain = replace(plan, question=replace(plan.question, having=None, order=(), limit=None))
@@ -135,14 +157,10 @@ def _exactly(plan: Plan, released: tuple[Outcome, ...], run: Run) -> tuple[Outco
 
 
 def _exactly_set(each: SetPlan, released: Outcome, run: Run) -> Outcome:
-    columns = []
-    if each.noises:
-        table = run(each.exact.plans[0])
-        totals = dict(zip(table.groups, table.totals, strict=True))
-        columns = [[step.exact(totals[group]) for group in released.groups] for step in each.noises]
+    tables = {index: run(plan) for index, plan in enumerate(each.exact.plans)}
+    columns = [step.exact_of(tables, released.groups) for step in each.noises]
     for step in each.choices:
-        table = run(each.exact.plans[step.plan])
-        tallies = dict(zip(table.groups, table.tallies, strict=True))
+        tallies = dict(zip(tables[step.plan].groups, tables[step.plan].tallies, strict=True))
         columns.append([_best(step, tallies.get(group, {})) for group in released.groups])
     return Outcome(released.groups, tuple(zip(*columns, strict=True)))
 

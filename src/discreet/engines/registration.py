@@ -55,18 +55,20 @@ class Registrar:
         elif suffix == ".parquet":
             self.paths.extend(str(Path(each).resolve()) for each in found)
             listed = exp.Array(expressions=[text(str(Path(each).resolve())) for each in found])
-            self._view(exp.Select().select(exp.Star()).from_(_function("read_parquet", listed)), name)
+            self._make(table, exp.Select().select(exp.Star()).from_(_function("read_parquet", listed)), name)
         elif suffix in (".duckdb", ".db", ".ddb"):
-            self._attach(found[0], inner or table.name, name)
+            self._attach(table, found[0], inner or table.name, name)
         else:
             raise InvalidParameter(
                 f"source of table {table.name!r} must be .csv, .tsv, .parquet or .duckdb, got {source!r}."
             )
 
-    def _view(self, select: exp.Select, name: str) -> None:
-        self._connection.execute(f'CREATE VIEW "{name}" AS {select.sql(dialect="duckdb")}')
+    def _make(self, table: Table | PublicTable, select: exp.Select, name: str) -> None:
+        """A private table stays where it lies; a public one is copied, as its key was checked."""
+        kind = "TABLE" if isinstance(table, PublicTable) else "VIEW"
+        self._connection.execute(f'CREATE {kind} "{name}" AS {select.sql(dialect="duckdb")}')
 
-    def _attach(self, path: str, inner: str, name: str) -> None:
+    def _attach(self, table: Table | PublicTable, path: str, inner: str, name: str) -> None:
         resolved = str(Path(path).resolve())
         self.paths.extend((resolved, resolved + ".wal"))
         where = text(resolved).sql(dialect="duckdb")
@@ -76,7 +78,7 @@ class Registrar:
             db=exp.to_identifier("main"),
             catalog=exp.to_identifier(f"d_{name}"),
         )
-        self._view(exp.Select().select(exp.Star()).from_(inside), name)
+        self._make(table, exp.Select().select(exp.Star()).from_(inside), name)
 
     def _register_frame(self, table: Table | PublicTable, frame: Any, name: str) -> None:
         """A copy, so that later changes of the frame change no answer."""

@@ -138,7 +138,10 @@ class SQLEngine(ABC):
 def _check_unit(table: Table) -> None:
     unit = getattr(table.unit, "column", None)
     if unit is not None and table.column(unit) is None:
-        raise PolicyViolation(f"The unit {unit!r} of table {table.name!r} must be one of its columns.")
+        known = ", ".join(sorted(each.name for each in table.columns)[:12])
+        raise PolicyViolation(
+            f"The unit {unit!r} of table {table.name!r} must be one of its columns. There are: {known}."
+        )
 
 
 def _quietly(fetch: Callable[[exp.Expression], Fetched], statement: exp.Expression) -> Fetched:

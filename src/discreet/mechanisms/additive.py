@@ -32,11 +32,12 @@ _ERROR_BITS = 256
 def show(value: Fraction) -> str:
     """A parameter as a reader wants it: whole, short decimal, or fraction.
 
-    >>> show(Fraction(10)), show(Fraction(1, 8)), show(Fraction(1, 3))
-    ('10', '0.125', '1/3')
+    >>> show(Fraction(10_000)), show(Fraction(1, 8)), show(Fraction(1, 3))
+    ('10,000', '0.125', '1/3')
     """
     if value.denominator == 1 or Fraction(repr(float(value))) != value:
-        return str(value) if len(str(value)) <= 24 else f"{float(value):.6g}"
+        shown = f"{value.numerator:,}" if value.denominator == 1 else str(value)
+        return shown if len(shown) <= (32 if value.denominator == 1 else 12) else f"{float(value):.6g}"
     return repr(float(value))
 
 

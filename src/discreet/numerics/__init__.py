@@ -22,6 +22,8 @@ from discreet.numerics.rational import (
 from discreet.numerics.rounding import (
     exponent_of_two,
     largest_power_of_two,
+    readable,
+    readable_up,
     round_down,
     round_up,
     short_down,
@@ -49,6 +51,8 @@ __all__ = [
     "largest_power_of_two",
     "least_passing",
     "normal_quantile",
+    "readable",
+    "readable_up",
     "round_down",
     "round_up",
     "short_down",

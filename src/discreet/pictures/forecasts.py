@@ -1,6 +1,7 @@
 """What an answer would err by, before anything is spent: one interval for each column."""
 
 from discreet.errors import InvalidParameter
+from discreet.numerics import readable_up
 from discreet.pictures.picture import Picture
 from discreet.pictures.theme import Json, axis
 from discreet.planning import Plan
@@ -48,7 +49,7 @@ def _row(place: int, count: int, name: str, error: float) -> tuple[dict[str, Jso
         "yaxis": f"y{number}",
         "marker": {"color": "@0", "size": 11},
         "error_x": {"type": "data", "array": [error], "thickness": 3, "width": 9, "color": "@0"},
-        "hovertemplate": f"± {error:.4g}<extra></extra>",
+        "hovertemplate": f"± {readable_up(error)}<extra></extra>",
     }
     across = axis("distance from the bounded truth" if place == count - 1 else "")
     axes: dict[str, Json] = {
@@ -66,7 +67,7 @@ def _row(place: int, count: int, name: str, error: float) -> tuple[dict[str, Jso
 def _label(place: int, name: str, error: float) -> dict[str, Json]:
     number = _number(place)
     return {
-        "text": f"<b>{name}</b> ± {error:.4g}",
+        "text": f"<b>{name}</b> ± {readable_up(error)}",
         "xref": "paper",
         "yref": f"y{number} domain",
         "x": 0,

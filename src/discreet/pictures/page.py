@@ -8,6 +8,8 @@ from pathlib import Path
 from discreet.errors import InvalidParameter
 from discreet.pictures.theme import COLOURS, Json
 
+SCRIPT = Path(__file__).with_name("plotly.min.js")
+
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -53,16 +55,15 @@ def page(title: str, *, light: Json, dark: Json) -> str:
 
 @cache
 def drawing_script() -> str:
-    """Plotly's script, as its Python package ships it."""
-    return (plotly_folder() / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    """Plotly's script, which draws every picture."""
+    return script_file().read_text(encoding="utf-8")
 
 
-def plotly_folder() -> Path:
-    """Where Plotly's Python package lies."""
-    try:
-        import plotly
-    except ImportError:
+def script_file() -> Path:
+    """Where Plotly's script lies: beside this file, where building the package puts it."""
+    if not SCRIPT.is_file():
         raise InvalidParameter(
-            "pictures must find Plotly, and it is not installed. Run: pip install 'discreet[pictures]'."
-        ) from None
-    return Path(plotly.__file__).parent
+            "pictures must find Plotly's script, which an installed discreet brings, and it is not there. "
+            "Install it: pip install discreet, or in a checkout make setup."
+        )
+    return SCRIPT

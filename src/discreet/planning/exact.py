@@ -25,6 +25,7 @@ from discreet.numerics import largest_power_of_two
 from discreet.queries import Domain, Expression, Key, Relation
 from discreet.tables import Value
 
+_FAR = 2**63  # steps from zero: where the lattice of whole numbers ends, at most
 MOST_GROUPS = 100_000  # public labels of one grouping set
 
 
@@ -47,12 +48,13 @@ class Lattice:
     def over(
         cls, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"], *, steps: int = 2**20
     ) -> "Lattice":
-        """The lattice of a range: whole numbers for integers, else the largest power of two that cuts the
-        range into `steps` steps or more (coarser far from zero, so that every step is a double's own)."""
+        """The lattice of a range: whole numbers for integers (coarser beyond 64 bits, so that no sum of a
+        table leaves 128), else the largest power of two that cuts the range into `steps` steps or more
+        (coarser far from zero, so that every step is a double's own)."""
         low, high = bounds
-        step = Fraction(1)
+        far = max(abs(low), abs(high))
+        step = largest_power_of_two(2 * far / _FAR) if far > _FAR else Fraction(1)
         if kind == "number":
-            far = max(abs(low), abs(high))
             width = max(high - low, Fraction(1, 2**900), far / 2**32)
             step = largest_power_of_two(width / steps)
         return cls(step, _nearest(low / step), _nearest(high / step), kind)
@@ -93,6 +95,11 @@ class Lattice:
     def largest(self) -> int:
         """The most that one row moves a sum, in steps."""
         return max(abs(self.lowest), abs(self.highest))
+
+    @property
+    def middle(self) -> int:
+        """The step from which no value is far: sums of distances from it need half the noise."""
+        return (self.lowest + self.highest) // 2
 
     @property
     def width(self) -> int:

@@ -40,41 +40,67 @@ class Share:
 class Reach:
     """How far one unit moves a vector of whole numbers: `groups` of them at most, each by at most `most`.
 
-    `swap` is the most by which replacing a unit's part moves one number. Under replace a unit leaves its
-    groups
-    and enters others: twice as many numbers move, or the same ones up to twice as far. A single number
-    (`groups` is None) moves by `swap`.
+    `swap` is the most by which replacing a unit's part moves one number, so most ≤ swap ≤ 2·most. `labels` is
+    how many numbers there are, where that is public; a single number has one group and one label.
+
+    Privacy: under replace a unit leaves some groups, enters others and changes its part of c of them; proved
+    in docs/theory/bounding.md.
     """
 
-    groups: int | None
+    groups: int
     most: int
     swap: int
     relation: Relation = "add/remove"
+    labels: int | None = None
 
     @property
     def total(self) -> int:
         """The l1 sensitivity.
 
-        >>> Reach(3, 10, 10).total, Reach(3, 10, 10, "replace").total, Reach(None, 10, 10, "replace").total
-        (30, 60, 10)
+        >>> Reach(3, 10, 10).total, Reach(3, 10, 10, "replace").total
+        (30, 60)
+        >>> Reach(3, 10, 10, "replace", labels=4).total, Reach(1, 10, 10, "replace", labels=1).total
+        (40, 10)
         """
-        return self._each * (self.groups or 1)
+        if self.relation == "add/remove":
+            return self._entered * self.most
+        return self._changed * self.swap + 2 * (self._entered - self._changed) * self.most
 
     @property
     def distance(self) -> Fraction:
         """The l2 sensitivity, rounded up.
 
-        >>> Reach(4, 10, 10).distance, Reach(4, 10, 10, "replace").distance
-        (Fraction(20, 1), Fraction(40, 1))
+        >>> Reach(4, 10, 10).distance, Reach(2, 10, 10, "replace").distance
+        (Fraction(20, 1), Fraction(20, 1))
         """
         with working_precision(_BITS):
-            return Fraction(round_up(ball(self.groups or 1).sqrt())) * self._each
+            return Fraction(round_up(ball(self._squares).sqrt()))
 
     @property
-    def _each(self) -> int:
+    def _squares(self) -> int:
         if self.relation == "add/remove":
-            return self.most
-        return self.swap if self.groups is None else 2 * self.most
+            return self._entered * self.most**2
+        apart = self._changed * self.swap**2 + 2 * (self._entered - self._changed) * self.most**2
+        return max(apart, self._entered * self.swap**2)
+
+    @property
+    def _entered(self) -> int:
+        """How many groups a unit may be in."""
+        return self.groups if self.labels is None else min(self.groups, self.labels)
+
+    @property
+    def _changed(self) -> int:
+        """How many groups a unit must be in before and after, when it is in as many as it may."""
+        return 0 if self.labels is None else max(0, 2 * self._entered - self.labels)
+
+    @property
+    def moved(self) -> int:
+        """How many numbers move.
+
+        >>> Reach(3, 1, 1).moved, Reach(3, 1, 1, "replace").moved, Reach(3, 1, 1, "replace", labels=4).moved
+        (3, 6, 4)
+        """
+        return self._entered if self.relation == "add/remove" else 2 * self._entered - self._changed
 
 
 def least_noise(reach: Reach, share: Share, *, confidence: Fraction, gaussian: bool = False) -> Noise:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.mechanisms import Gaussian
-from discreet.numerics import short_up
+from discreet.numerics import readable_up, short_up
 from discreet.planning.how import How
 from discreet.planning.noise import Share
 from discreet.planning.search import Search
@@ -147,7 +147,9 @@ class Plan:
             error = self._error_of(measure)
             if error is not None:
                 supposing = self._supposing(measure)
-                lines.append(f"Expected error of {name}: at most {error:.6g}, {confidence}{supposing}.")
+                lines.append(
+                    f"Expected error of {name}: at most {readable_up(error)}, {confidence}{supposing}."
+                )
             chosen = [
                 None if self._unbounded(measure) else each.choice_error(measure, self.confidence)
                 for each in self.sets
@@ -159,13 +161,13 @@ class Plan:
     def _missed(self, measure: int, most: float) -> str:
         """What a choice may have missed, in words."""
         if self.question.measures[measure].aggregate.function == "mode":
-            return f"a label with at most {most:.6g} rows fewer than the most frequent one"
-        return f"a rank at most {most:.6g} from the asked one, where the values differ"
+            return f"a label with at most {readable_up(most)} rows fewer than the most frequent one"
+        return f"a rank at most {readable_up(most)} from the asked one, where the values differ"
 
     def _supposing(self, measure: int) -> str:
         """The error of a ratio is a forecast: it divides by how many values the owner expects."""
         ratio = self.question.measures[measure].aggregate.function == "average"
-        return f", if there are at least {self.policy.population} values to average" if ratio else ""
+        return f", if there are at least {self.policy.population:,} values to average" if ratio else ""
 
     def _price(self) -> str:
         share = self.share

@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal as OneOf
+from typing import Literal as OneOf, TypeAlias
 
 from discreet.errors import UnsupportedQuery
 from discreet.planning.exact import (
@@ -17,8 +17,12 @@ from discreet.planning.exact import (
     Tally,
     UnitCount,
 )
-from discreet.queries import Measure, Question
+from discreet.queries import Expression, Measure, Question
 from discreet.tables import Value
+
+Values: TypeAlias = tuple[Expression | None, Expression | None]  # an argument, and the condition on its rows
+
+_SPREADS = ("variance", "deviation")
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,8 @@ class ExactPlans:
     """The plans of one grouping set. `parts[i]` serves measure i of the question:
 
     COUNT: one count. SUM: the sum. AVG: sum, count. VARIANCE and STDDEV: squares, sum, count, all around the
-    centre of the range. MODE, QUANTILE, MIN, MAX, COUNT(DISTINCT x): a plan with a tally. Where keys are
-    found in the data, `units` names the count of units that selects them.
+    centre of the range; AVG beside them reads the same sum. MODE, QUANTILE, MIN, MAX, COUNT(DISTINCT x): a
+    plan with a tally. Where keys are found in the data, `units` names the count of units that selects them.
     """
 
     plans: tuple[ExactPlan, ...]
@@ -75,7 +79,9 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
     )
     totals = _Totals()
     units = Part(0, (totals.position(UnitCount()),)) if blank.labels is None else None
-    needed = [None if _tally_of(each) else _totals_of(each) for each in question.measures]
+    beside = {(each.aggregate.function in _SPREADS, _values_of(each)) for each in question.measures
+              if each.aggregate.function in ("sum", *_SPREADS)}  # fmt: skip
+    needed = [None if _tally_of(each) else _totals_of(each, beside) for each in question.measures]
     positions = [None if each is None else tuple(map(totals.position, each)) for each in needed]
     plans = [replace(blank, measures=tuple(totals.measures))] if totals.measures else []
     parts = []
@@ -101,27 +107,36 @@ def _labels(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, .
     return tuple(itertools.product(*known))
 
 
-def _totals_of(measure: Measure) -> tuple[ExactMeasure, ...]:
+def _values_of(measure: Measure) -> Values:
+    return measure.aggregate.argument, measure.aggregate.condition
+
+
+def _totals_of(measure: Measure, beside: set[tuple[bool, Values]]) -> tuple[ExactMeasure, ...]:
+    """The numbers of one aggregate. `beside` says of what a SUM (False) or a VARIANCE (True) is also asked:
+    an average then reads its sum, and else one of its own.
+
+    Privacy: a centre is taken off the rows that have a value, one by one. The count may count others too,
+    where the owner promised that there are none: it moves by what it counts, promise or not.
+    """
     aggregate = measure.aggregate
     argument, condition = aggregate.argument, aggregate.condition
     if aggregate.function == "count_units":
         return (UnitCount(condition),)
+    count = RowCount(condition, None if measure.present else argument)
     if argument is None or aggregate.function == "count":
-        return (RowCount(condition, argument),)
-    bounds = _bounds(measure)
-    kind = _kind(measure)
+        return (count,)
+    bounds, kind = _bounds(measure), _kind(measure)
     if aggregate.function == "sum":
         return (Sum(argument, Lattice.over(bounds, kind), condition),)
-    count = RowCount(condition, argument)
-    if aggregate.function == "average":
-        return Sum(argument, Lattice.over(bounds, kind), condition), count
+    if aggregate.function == "average" and (True, _values_of(measure)) not in beside:
+        lattice = Lattice.over(bounds, kind)
+        centre = 0 if (False, _values_of(measure)) in beside else lattice.middle
+        return Sum(argument, lattice, condition, centre=centre), count
     lattice = Lattice.coarse(bounds, kind)
-    centre = (lattice.lowest + lattice.highest) // 2
-    return (
-        Sum(argument, lattice, condition, power=2, centre=centre),
-        Sum(argument, lattice, condition, centre=centre),
-        count,
-    )
+    total = Sum(argument, lattice, condition, centre=lattice.middle)
+    if aggregate.function == "average":
+        return total, count
+    return Sum(argument, lattice, condition, power=2, centre=lattice.middle), total, count
 
 
 def _tally_of(measure: Measure) -> Tally | None:
@@ -145,8 +160,8 @@ def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
     if found is None:
         place = measure.aggregate.place
         raise UnsupportedQuery(
-            "This aggregate needs bounds that the policy does not give. "
-            "Ask the owner to declare bounds of the column.",
+            "This aggregate needs bounds of its values, and the policy gives none. Declare them, as "
+            'x = { bounds = [0, 1000] }, or ask with bounds="auto" (--auto-bounds) to find them privately.',
             reason="no_bounds",
             **({} if place is None else {"place": list(place)}),
         )

@@ -19,15 +19,6 @@ _QUANTILES = {"minimum": Fraction(0), "maximum": Fraction(1)}
 
 
 @dataclass(frozen=True)
-class Need:
-    """An exact number that must be noised: measure `position`, less `centre` times measure `count`."""
-
-    position: int
-    centre: int = 0
-    count: int | None = None
-
-
-@dataclass(frozen=True)
 class Terms:
     """What decides the noise beside the question: the relation, the confidence errors are compared at,
     whether the budget takes Gaussian noise alone, whether it adds up epsilons, and the weights of the
@@ -48,7 +39,7 @@ def plan_set(
 
     Delta goes to the keys where they are private, and else to Gaussian noise where that errs less.
     """
-    needs = _needs(question, exact, terms.weights)
+    needs = _needs(exact, terms.weights)
     tallies = {
         index: _measure_of(exact, index) for index, plan in enumerate(exact.plans) if plan.tally is not None
     }
@@ -61,7 +52,7 @@ def plan_set(
         selection = _selection(base.max_groups, keys_share, terms.relation)
         share = replace(share, delta=Fraction(0))
     noises = tuple(
-        _noise_step(need, base, share.times(weight / whole), terms) for need, weight in needs.items()
+        _noise_step(position, base, share.times(weight / whole), terms) for position, weight in needs.items()
     )
     noises += tuple(
         _distinct_step(index, exact.plans[index], share.times(terms.weights[measure] / whole), terms)
@@ -97,32 +88,13 @@ def _measure_of(exact: ExactPlans, plan: int) -> int:
     return next(index for index, part in enumerate(exact.parts) if part.plan == plan and not part.measures)
 
 
-def _needs(question: Question, exact: ExactPlans, weights: Sequence[Fraction]) -> dict[Need, Fraction]:
-    """The numbers to be noised, each once, with the largest weight that it has: SUM and AVG of one column
-    share one, and every count is its own.
-    """
-    summed = {
-        part.measures[0]
-        for measure, part in zip(question.measures, exact.parts, strict=True)
-        if measure.aggregate.function == "sum"
-    }
-    found: dict[Need, Fraction] = {}
-    for measure, part, weight in zip(question.measures, exact.parts, weights, strict=True):
-        used = [Need(position) for position in part.measures]
-        if measure.aggregate.function == "average":
-            total, count = part.measures
-            used = [_average_need(exact, total, count, summed), Need(count)]
-        for need in used:
-            found[need] = max(found.get(need, Fraction(0)), weight)
+def _needs(exact: ExactPlans, weights: Sequence[Fraction]) -> dict[int, Fraction]:
+    """The measures to be noised, each once, with the largest weight that it has."""
+    found: dict[int, Fraction] = {}
+    for part, weight in zip(exact.parts, weights, strict=True):
+        for position in part.measures:
+            found[position] = max(found.get(position, Fraction(0)), weight)
     return found
-
-
-def _average_need(exact: ExactPlans, total: int, count: int, summed: set[int]) -> Need:
-    """AVG alone sums distances from the centre: half the noise. Beside SUM it reads that one's number."""
-    if total in summed:
-        return Need(total)
-    lattice = _sum_at(exact, total).lattice
-    return Need(total, (lattice.lowest + lattice.highest) // 2, count)
 
 
 def _sum_at(exact: ExactPlans, position: int) -> Sum:
@@ -131,22 +103,17 @@ def _sum_at(exact: ExactPlans, position: int) -> Sum:
     return measure
 
 
-def _noise_step(need: Need, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
-    measure = plan.measures[need.position]
+def _noise_step(position: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
+    measure = plan.measures[position]
     if isinstance(measure, UnitCount):
         low, high = 0, 1
     elif isinstance(measure, RowCount):
         low, high = 0, plan.max_rows
     else:
-        low, high = (end * plan.max_rows for end in _ends(measure, need.centre))
-    reach = Reach(
-        groups=_groups(plan),
-        most=max(abs(low), abs(high), 1),
-        swap=max(max(0, high) - min(0, low), 1),
-        relation=terms.relation,
-    )
+        low, high = (end * plan.max_rows for end in _ends(measure))
+    reach = _reach(plan, (low, high), terms)
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
-    return NoiseStep(need.position, noise, need.centre, need.count)
+    return NoiseStep(position, noise)
 
 
 def _is_distinct(measure: Measure) -> bool:
@@ -155,33 +122,33 @@ def _is_distinct(measure: Measure) -> bool:
 
 def _distinct_step(index: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
     """Noise on how many values there are: a unit brings at most as many as it has rows."""
-    rows = plan.max_rows
-    reach = Reach(groups=_groups(plan), most=rows, swap=rows, relation=terms.relation)
+    reach = _reach(plan, (0, plan.max_rows), terms)
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
     return NoiseStep(0, noise, tally=index)
 
 
-def _ends(measure: Sum, centre: int) -> tuple[int, int]:
+def _ends(measure: Sum) -> tuple[int, int]:
     """The least and the most that one row adds."""
     if measure.power == 2:
         return 0, measure.largest
-    shift = measure.centre + centre
-    return measure.lattice.lowest - shift, measure.lattice.highest - shift
+    return measure.lattice.lowest - measure.centre, measure.lattice.highest - measure.centre
 
 
-def _groups(plan: ExactPlan) -> int | None:
-    """In how many groups a unit may be; None where there is one group for all."""
-    if not plan.keys:
-        return None
-    return plan.max_groups if plan.labels is None else min(plan.max_groups, max(1, len(plan.labels)))
+def _reach(plan: ExactPlan, part: tuple[int, int], terms: Terms) -> Reach:
+    """How far a unit moves the numbers of all groups, its part of one lying between these two, or being 0."""
+    low, high = part
+    return Reach(
+        groups=plan.max_groups,
+        most=max(abs(low), abs(high), 1),
+        swap=max(max(0, high) - min(0, low), 1),
+        relation=terms.relation,
+        labels=None if plan.labels is None else max(1, len(plan.labels)),
+    )
 
 
 def _choice_step(measure: Measure, index: int, plan: ExactPlan, share: Share, terms: Terms) -> ChoiceStep:
-    """A choice in every group. Under replace a unit leaves some groups and enters others, so twice as
-    many move.
-    """
-    groups = _groups(plan)
-    times = (groups or 1) * (2 if groups is not None and terms.relation != "add/remove" else 1)
+    """A choice in every group; those that a unit moves are paid for."""
+    times = _reach(plan, (0, plan.max_rows), terms).moved
     epsilon = largest_epsilon(
         share.times(Fraction(1, times)), lambda each: bounded_range(epsilon=each, relation=terms.relation)
     )
@@ -220,13 +187,13 @@ def _reading(
     measure: Measure,
     part: Part,
     exact: ExactPlans,
-    needs: tuple[Need, ...],
+    needs: tuple[int, ...],
     steps: tuple[tuple[NoiseStep, ...], tuple[ChoiceStep, ...]],
 ) -> Reading:
     noises, choices = steps
 
-    def noised(need: Need) -> Noised:
-        index = needs.index(need)
+    def noised(position: int) -> Noised:
+        index = needs.index(position)
         return Noised(index, noises[index].noise)
 
     function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
@@ -241,13 +208,12 @@ def _reading(
         return Chosen(len(noises) + place, tally.labels, step, whole)
     if function == "average":
         total, count = part.measures
-        need = next(each for each in needs if each.position == total)
-        lattice = _sum_at(exact, total).lattice
-        ends = (lattice.lowest, lattice.highest)
-        return Average(noised(need), noised(Need(count)), lattice.step, need.centre, ends)
+        summed = _sum_at(exact, total)
+        ends = (summed.lattice.lowest, summed.lattice.highest)
+        return Average(noised(total), noised(count), summed.lattice.step, summed.centre, ends)
     if function in ("variance", "deviation"):
         lattice = _sum_at(exact, part.measures[0]).lattice
-        squares, middle, count_of = (noised(Need(position)) for position in part.measures)
+        squares, middle, count_of = map(noised, part.measures)
         return Variance(squares, middle, count_of, lattice.step, lattice.width, function == "deviation")
     step = _sum_at(exact, part.measures[0]).lattice.step if function == "sum" else Fraction(1)
-    return Total(noised(Need(part.measures[0])), step, whole)
+    return Total(noised(part.measures[0]), step, whole)

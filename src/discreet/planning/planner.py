@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from discreet.errors import UnsupportedQuery
+from discreet.errors import InvalidParameter, UnsupportedQuery
 from discreet.losses import GDP, ApproxDP, PureDP
 from discreet.numerics import exact, least_passing
 from discreet.planning.how import How
@@ -19,6 +19,7 @@ from discreet.queries import Question
 from discreet.tables import Policy
 
 _DIGITS = 4  # of a price that was searched for
+_NEAR = Fraction(1, 2**12)  # how close it comes to the least
 _PLAINLY = How()
 
 
@@ -94,7 +95,14 @@ def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -
         found = planned(Share(epsilon=epsilon, delta=delta)).errors
         return all(Fraction(found[name] or 0) <= limit for name, limit in limits.items())
 
-    return planned(Share(epsilon=_round_up(least_passing(keeps, tolerance=Fraction(1, 2**12))), delta=delta))
+    try:
+        return planned(Share(epsilon=_round_up(least_passing(keeps, tolerance=_NEAR)), delta=delta))
+    except InvalidParameter:  # the search left the prices that there are
+        raise InvalidParameter(
+            "within must be an error that some epsilon from 2^-60 to 10^4 just keeps. "
+            "Name another error, or a price: epsilon=0.1.",
+            parameter="within",
+        ) from None
 
 
 def _limits(within: Within, errors: Mapping[str, float | None]) -> dict[str, Fraction]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss, Relation
+from discreet.numerics import readable
 from discreet.planning.exact import ExactPlan, RowCount
 from discreet.planning.noise import Noise, Reach, Share, least_noise
 from discreet.queries import Call, Case, Expression, Key, Literal, Measure, Question
@@ -81,7 +82,7 @@ class Search:
             for step in self.steps
         ]
         if self.found is not None:
-            ends = ", ".join(f"[{float(low):g}, {float(high):g}]" for low, high in self.found)
+            ends = ", ".join(f"[{readable(float(low))}, {readable(float(high))}]" for low, high in self.found)
             words.append(f"Bounds found: {ends}.")
         return words
 
@@ -95,9 +96,8 @@ def plan_search(question: Question, share: Share, *, relation: Relation, gaussia
     if not needed:
         return None
     each = replace(share.times(PART / len(needed)), delta=Fraction(0))
-    noise = least_noise(
-        Reach(groups=1, most=1, swap=1, relation=relation), each, confidence=CONFIDENCE, gaussian=gaussian
-    )
+    reach = Reach(groups=1, most=1, swap=1, relation=relation)
+    noise = least_noise(reach, each, confidence=CONFIDENCE, gaussian=gaussian)
     steps = tuple(
         SearchStep(tuple(measures), _histogram(question, *what), noise, _edges(what[-1]))
         for what, measures in needed.items()

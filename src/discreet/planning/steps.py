@@ -1,23 +1,25 @@
 """What will be drawn for one grouping set: noised numbers, choices and keys, each with its mechanism."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss
 from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
+from discreet.planning.exact import ExactTable
 from discreet.planning.noise import Noise
 from discreet.planning.plan_exact import ExactPlans
 from discreet.planning.readings import Chosen, Reading
+from discreet.tables import Value
 
 Chooser: TypeAlias = Exponential | PermuteAndFlip | Quantile
 
 
 @dataclass(frozen=True)
 class NoiseStep:
-    """Noise on one exact number of every group: measure `position`, less `centre` times measure `count`; or
-    how many values the tally of exact plan `tally` has.
+    """Noise on one exact number of every group: measure `position`, or how many values the tally of exact
+    plan `tally` has.
 
     Privacy: with at most max_rows rows of each unit in a group, and others' rows chosen without looking at
     that unit, it adds between 0 and max_rows to how many values there are.
@@ -25,8 +27,6 @@ class NoiseStep:
 
     position: int
     noise: Noise
-    centre: int = 0
-    count: int | None = None
     tally: int | None = None
 
     @property
@@ -35,7 +35,15 @@ class NoiseStep:
 
     def exact(self, totals: Sequence[int]) -> int:
         """The number of one group that is noised, from its exact totals."""
-        return totals[self.position] - (0 if self.count is None else self.centre * totals[self.count])
+        return totals[self.position]
+
+    def exact_of(self, tables: Mapping[int, ExactTable], groups: Sequence[tuple[Value, ...]]) -> list[int]:
+        """The number of every group that is noised, from the tables of the exact plans."""
+        if self.tally is not None:
+            tallied = dict(zip(tables[self.tally].groups, tables[self.tally].tallies, strict=True))
+            return [len(tallied.get(group, ())) for group in groups]
+        found = dict(zip(tables[0].groups, tables[0].totals, strict=True))
+        return [self.exact(found[group]) for group in groups]
 
 
 @dataclass(frozen=True)

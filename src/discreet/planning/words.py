@@ -26,7 +26,7 @@ def keys_of(each: SetPlan) -> list[str]:
     if not each.keys:
         return []
     labels = each.exact.plans[0].labels or ()
-    return [f"Keys: {len(labels)} public labels, all shown; rows with any other label are dropped."]
+    return [f"Keys: {len(labels):,} public labels, all shown; rows with any other label are dropped."]
 
 
 def _noised(step: NoiseStep, each: SetPlan) -> str:
@@ -41,7 +41,7 @@ def _noised(step: NoiseStep, each: SetPlan) -> str:
     if isinstance(measure, RowCount):
         with_value = "" if measure.argument is None else f" with a value of {to_text(measure.argument)}"
         return f"the number of rows{with_value}{where}"
-    centre = (measure.centre + step.centre) * measure.lattice.step
+    centre = measure.centre * measure.lattice.step
     argument = to_text(measure.argument)
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"

@@ -23,6 +23,7 @@ class Measure:
     aggregate: Aggregate
     range: Range | None = None  # of a numeric argument; None: no bounds are known
     domain: Domain | None = None  # of what MODE and COUNT(DISTINCT) are over
+    present: bool = False  # whether no row lacks a value of the argument
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER
 Range: TypeAlias = tuple[Fraction, Fraction]
 RangeOf: TypeAlias = Callable[[Name], Range | None]
 
+LARGEST_NUMBER = Fraction(10) ** 300
 WIDEST = 10**38 - 1  # the whole numbers that every engine's widest exact type holds
 SPANS = {
     "sign": (-1, 1),
@@ -154,6 +155,16 @@ def integer_span(node: Expression) -> tuple[int, int]:
             assert found is not None
             return int(found[0]), int(found[1])
     return SMALLEST_INTEGER, LARGEST_INTEGER
+
+
+def held(node: Expression, found: Range | None) -> Range | None:
+    """The part of a range that the expression's type holds: no double is beyond 10^300, and no whole number
+    beyond what its expression can give."""
+    if found is None or node.type != "integer":
+        return None if found is None or max(map(abs, found)) > LARGEST_NUMBER else found
+    least, most = map(Fraction, integer_span(node))
+    low, high = max(found[0], least), min(found[1], most)
+    return (low, high) if low <= high else None
 
 
 SPANNED = ("add", "subtract", "multiply", "divide_whole", "modulo", "negate", "abs", "floor", "ceil", "round")

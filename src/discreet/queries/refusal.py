@@ -30,7 +30,7 @@ def underline(error: UnsupportedQuery, text: str) -> UnsupportedQuery:
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
     line = text[first : last if last >= 0 else len(text)]
-    shift = max(0, start - first - MOST_SHOWN // 2)
+    shift = max(0, min(start - first - MOST_SHOWN // 2, len(line) - MOST_SHOWN))
     shown = line[shift : shift + MOST_SHOWN].replace("\t", " ")
     marks = max(1, min(end, first + shift + len(shown)) - start)
     message = f"{error.message}\n  {shown}\n  {' ' * (start - first - shift)}{'^' * marks}"

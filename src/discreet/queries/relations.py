@@ -5,9 +5,10 @@ private relation leads to exactly one unit per row: a column of a scanned table,
 above it. No expression, alias or subquery can replace it, because it is not among the fields.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf, TypeAlias
 
+from discreet.queries.needed import needed
 from discreet.queries.nodes import Aggregate, Expression
 from discreet.queries.ranges import Range
 from discreet.tables import Bound, Type, Value
@@ -24,6 +25,15 @@ class Field:
     bounds: tuple[Bound, Bound] | None = None  # of dates
     keys: tuple[Value, ...] | None = None
     is_unit: bool = False
+    nullable: bool = True
+
+
+def where_true(fields: tuple[Field, ...], condition: Expression | None) -> tuple[Field, ...]:
+    """The fields of the rows where a condition is true: what it needs is not missing there."""
+    known = frozenset() if condition is None else needed(condition)
+    return tuple(
+        replace(each, nullable=False) if (each.table, each.name) in known else each for each in fields
+    )
 
 
 @dataclass(frozen=True)
@@ -49,7 +59,7 @@ class Filtered:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return self.source.fields
+        return where_true(self.source.fields, self.condition)
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -85,7 +95,10 @@ class Joined:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return (*self.left.fields, *self.right.fields)
+        right = self.right.fields
+        if self.kind == "left":  # a row without a partner has none of its values
+            right = tuple(replace(each, nullable=True) for each in right)
+        return (*self.left.fields, *right)
 
 
 @dataclass(frozen=True)
@@ -147,6 +160,15 @@ def unit_scan(relation: Relation) -> Scan:
     if isinstance(relation, Stacked):
         return unit_scan(relation.members[0])
     return unit_scan(relation.source)
+
+
+def named_scans(relation: Relation) -> tuple[Scan, ...]:
+    """The tables whose own columns go by their alias: what a subquery gives is no column of its tables."""
+    if isinstance(relation, Scan):
+        return (relation,)
+    if isinstance(relation, Joined):
+        return (*named_scans(relation.left), *named_scans(relation.right))
+    return named_scans(relation.source) if isinstance(relation, Filtered) else ()
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:

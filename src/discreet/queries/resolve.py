@@ -20,6 +20,7 @@ from discreet.queries.nodes import (
     Union,
     has_aggregate,
 )
+from discreet.queries.presence import is_present
 from discreet.queries.question import Key, Measure, Question, Term
 from discreet.queries.refusal import refuse, underline
 from discreet.queries.relations import (
@@ -30,6 +31,7 @@ from discreet.queries.relations import (
     has_each_row,
     is_public,
     unit_scan,
+    where_true,
 )
 from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
@@ -122,7 +124,8 @@ def _field_of(name: str, expression: Expression, alias: str, scope: Scope) -> Fi
         return replace(scope.field(expression), table=alias, name=name)
     kind = expression.type or "text"
     domain = domain_of(expression, scope)
-    return Field(alias, name, kind, range=scope.range(expression), keys=domain)
+    nullable = not is_present(expression, scope)
+    return Field(alias, name, kind, range=scope.range(expression), keys=domain, nullable=nullable)
 
 
 def _check_names(names: list[str], where: Select) -> None:
@@ -170,6 +173,7 @@ def _merge(fields: tuple[Field, ...]) -> Field:
         bounds=fields[0].bounds if len({each.bounds for each in fields}) == 1 else None,
         keys=keys if len(labels) == len(fields) else None,
         is_unit=all(each.is_unit for each in fields),
+        nullable=any(each.nullable for each in fields),
     )
 
 
@@ -195,7 +199,10 @@ class Release:
             return assign_types(node, self.scope)
         if isinstance(node, Name):
             self.scope.field(node)
-            refuse("not_grouped", f"Column {node.name!r} is neither in GROUP BY nor in an aggregate.", node)
+            message = (
+                f"Column {node.name!r} is neither in GROUP BY nor in an aggregate. Write it in one of them."
+            )
+            refuse("not_grouped", message, node)
         return rebuild(node, self.lower)
 
     def _alias(self, node: Name) -> Expression | None:
@@ -265,15 +272,22 @@ def _lower_output(output: Output, release: Release) -> Expression:
 def _refuse_unit_key(keys: list[Key], scope: Scope, query: Select) -> None:
     for key, written in zip(keys, query.keys, strict=True):
         if isinstance(key.expression, Name) and scope.field(key.expression).is_unit and key.domain is None:
-            refuse("group_by_unit", "A group for each unit would show people. Use it in a subquery.", written)
+            refuse(
+                "group_by_unit",
+                "A group for each unit would show people. Write it in a subquery and ask about that: "
+                "SELECT AVG(n) AS mean FROM (SELECT unit, COUNT(*) AS n FROM t GROUP BY unit) AS each.",
+                written,
+            )
 
 
 def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
     argument = aggregate.argument
-    if argument is None or aggregate.function == "count":
+    if argument is None:
         return Measure(aggregate)
     if aggregate.function not in ("mode", "count_distinct"):
-        return Measure(aggregate, range=scope.range(argument))
+        bounds = None if aggregate.function == "count" else scope.range(argument)
+        counted = Scope(where_true(scope.fields, aggregate.condition))
+        return Measure(aggregate, range=bounds, present=is_present(argument, counted))
     domain = domain_of(argument, scope)
     if domain is None and aggregate.function == "count_distinct":
         refuse("count_distinct", "DISTINCT counts the unit, keys that the owner declared, or CASE labels. "

@@ -26,7 +26,7 @@ from discreet.queries.relations import (
     Relation,
     Scan,
     is_public,
-    scans,
+    named_scans,
     unit_scan,
 )
 from discreet.queries.typing import Scope, assign_condition
@@ -51,6 +51,10 @@ class Sources:
         return relation
 
     def _read(self, source: Source) -> Relation:
+        if not isinstance(source, Join) and (not source.alias or source.alias[0] == "#"):
+            refuse(
+                "alias", "An alias begins with a letter. Write FROM accounts AS a.", source
+            )  # ours have a #
         if isinstance(source, TableName):
             table = self.policy.table(source.name)
             if table is None:
@@ -118,6 +122,7 @@ def _field(column: Column, alias: str, *, is_unit: bool) -> Field:
         bounds=None if numeric else column.bounds,
         keys=column.keys,
         is_unit=is_unit,
+        nullable=column.nullable,
     )
 
 
@@ -237,11 +242,11 @@ def _on_foreign_key(
         return None
     turned = [(condition, (other, one)) for condition, (one, other) in pairs]
     for child, parent, known, side in ((left, right, pairs, "right"), (right, left, turned, "left")):
-        for owner in scans(child):
+        for owner in named_scans(child):
             table = policy.table(owner.table)
             if not isinstance(table, Table) or not isinstance(table.unit, Through):
                 continue
-            for target in scans(parent):
+            for target in named_scans(parent):
                 found = _match_foreign_key(table.unit, owner, target, known)
                 if found is not None:
                     on = tuple(pair if side == "right" else (pair[1], pair[0]) for _, pair in found)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot
-from discreet.queries.ranges import Range, range_of
+from discreet.queries.ranges import Range, held, range_of
 from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field, PerUnit, Relation, has_each_row, is_public
 from discreet.queries.typing import (
@@ -52,7 +52,7 @@ class Totals:
     def _slot(self, node: Aggregate) -> Slot:
         if node.function not in ALLOWED:
             refuse("per_unit", "For each unit there are COUNT, SUM, AVG, MIN and MAX.", node)
-        typed = type_aggregate(node, self.scope)
+        typed = _fit_argument(type_aggregate(node, self.scope))
         bounds = None if typed.argument is None else self.scope.range(typed.argument)
         exact = typed.argument is not None and typed.argument.type == "integer"
         if bounds is None and node.function in ("sum", "average") and not exact:
@@ -65,7 +65,7 @@ class Totals:
     def range(self, node: Expression) -> Range | None:
         """The range of an output, a unit having as many rows as the policy lets count."""
         slots = {Name(str(1 + index)): self._range_of(index) for index in range(len(self.aggregates))}
-        return range_of(_name_slots(node), slots.get)
+        return held(node, range_of(_name_slots(node), slots.get))
 
     def _range_of(self, index: int) -> Range | None:
         function, bounds = self.aggregates[index].function, self.ranges[index]
@@ -74,6 +74,11 @@ class Totals:
         if function == "sum" and bounds is not None:
             return self.rows * min(bounds[0], Fraction(0)), self.rows * max(bounds[1], Fraction(0))
         return bounds
+
+
+def _fit_argument(node: Aggregate) -> Aggregate:
+    """The aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128."""
+    return node if node.argument is None else replace(node, argument=fit_integer(node.argument))
 
 
 def _name_slots(node: Expression) -> Expression:

@@ -61,6 +61,7 @@ def _parse(text: str) -> exp.Expression:
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
         _check_size(tokens)
+        _check_start(tokens)
         statements = [each for each in sqlglot.parse(text, read="duckdb") if each is not None]
     except SqlglotError as error:
         refuse("syntax", _describe(error), _place_of_error(error))
@@ -69,6 +70,14 @@ def _parse(text: str) -> exp.Expression:
     statement = statements[0]
     assert isinstance(statement, exp.Expression)
     return statement
+
+
+def _check_start(tokens: list[sqlglot.Token]) -> None:
+    first = next((token for token in tokens if token.text != "("), None)
+    if first is None:
+        refuse("several_statements", "A question must be one SELECT, got none.")
+    if first.text.upper() not in ("SELECT", "WITH", "FROM"):
+        refuse("not_select", "A question must begin with SELECT or WITH.", (first.start, first.end + 1))
 
 
 def _check_size(tokens: list[sqlglot.Token]) -> None:
@@ -86,10 +95,10 @@ def _check_size(tokens: list[sqlglot.Token]) -> None:
 
 def _describe(error: SqlglotError) -> str:
     details = getattr(error, "errors", None) or [{}]
-    said = str(details[0].get("description") or "it cannot be read").rstrip(".")
-    if "Token" in said or "sqlglot" in said:  # the parser's own words are no help to an analyst
-        said = "something is missing or out of place"
-    return f"A question must be SQL, but here: {said}."
+    said = str(details[0].get("description") or "a quote or a comment is not closed").rstrip(".")
+    if "oken" in said or "sqlglot" in said:  # the parser's own words are no help to an analyst
+        said = "something is missing or out of place, before this or in it"
+    return f"A question must be SQL, but here {said[0].lower()}{said[1:]}."
 
 
 def _place_of_error(error: SqlglotError) -> tuple[int, int] | None:

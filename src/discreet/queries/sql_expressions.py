@@ -124,7 +124,10 @@ def _read_in(node: exp.In) -> Expression:
         if not isinstance(each, Literal):
             refuse("in_list", "IN takes a list of constants. Write x = a OR x = b for the rest.", each)
         if each.value is None:
-            refuse("null_in_list", "NULL in a list makes NOT IN true for nobody. Write x IS NULL.", each)
+            message = "NULL in a list makes NOT IN true for nobody. Write x IS NULL."
+            refuse("null_in_list", message, place_of(node))
+    if not listed:
+        refuse("in_list", "IN takes at least one constant, as x IN ('a', 'b').", place_of(node))
     return Call("in", (read_expression(node.this), *listed), place=place_of(node))
 
 
@@ -132,8 +135,9 @@ def _read_between(node: exp.Between) -> Expression:
     only(node, "this", "low", "high")
     subject = read_expression(node.this)
     low, high = read_expression(node.args["low"]), read_expression(node.args["high"])
-    ends = (Call("at_least", (subject, low)), Call("at_most", (subject, high)))
-    return Call("and", ends, place=place_of(node))
+    place = place_of(node)
+    ends = (Call("at_least", (subject, low), place=place), Call("at_most", (subject, high), place=place))
+    return Call("and", ends, place=place)
 
 
 def _read_like(node: exp.Like) -> Expression:
@@ -225,7 +229,7 @@ def _shift(left: Expression, interval: exp.Interval, sign: int) -> Expression:
         or not known
         or unit not in words
     ):
-        refuse(*ADVICE["Interval"], place_of(interval))
+        refuse(*ADVICE["Interval"], place_of(interval) or left.place)
     months, days = (sign * int(amount.this) * each for each in words[unit])
     try:
         moved = add_months(left.value, months) + datetime.timedelta(days=days)
@@ -275,6 +279,11 @@ def _read_substring(node: exp.Substring) -> Expression:
 
 
 def _read_rounding(node: exp.Round) -> Expression:
+    if node.args.get("decimals") is not None:
+        message = (
+            "ROUND gives whole numbers. Leave the digits out: an answer shows those that mean something."
+        )
+        refuse("clause", message, place_of(node))
     only(node, "this")
     return Call("round", (read_expression(node.this),), place=place_of(node))
 
@@ -345,9 +354,9 @@ def _read_count(node: exp.Count) -> Expression:
 
 def _read_quantile(node: exp.Quantile) -> Expression:
     only(node, "this", "quantile")
-    fraction = node.args["quantile"]
+    fraction = node.args.get("quantile")
     number = isinstance(fraction, exp.Literal) and not fraction.args.get("is_string")
-    if not number or not 0 <= float(fraction.this) <= 1:
+    if fraction is None or not number or not 0 <= float(fraction.this) <= 1:
         refuse("quantile", "QUANTILE(x, p) takes a constant p between 0 and 1.", place_of(node))
     argument = read_expression(node.this)
     return Aggregate("quantile", argument, fraction=Fraction(fraction.this), place=place_of(node))

@@ -6,15 +6,15 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NoReturn
 
 from discreet.queries.functions import CASTS, FUNCTIONS
 from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Slot
-from discreet.queries.ranges import WIDEST, Range, integer_span, range_of
+from discreet.queries.ranges import LARGEST_NUMBER, WIDEST, Range, held, integer_span, range_of
 from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
 
-LARGEST_NUMBER = Fraction(10) ** 300
 NUMERIC: tuple[Type, ...] = ("integer", "number")
 
 
@@ -41,15 +41,26 @@ class Scope:
         """The one field of that name, or a refusal that lists what is near."""
         found = self.find(name)
         if found is None:
-            near = difflib.get_close_matches(name.name, [field.name for field in self.fields], n=1)
-            known = sorted({field.name for field in self.fields})[:12]
-            hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
-            refuse("unknown_column", f"Column {name.name!r} is not known here. {hint}", name)
+            self._refuse(name)
         return found
+
+    def _refuse(self, name: Name) -> NoReturn:
+        shown = sorted({field.table for field in self.fields if field.table[:1] != "#"})
+        if name.table is not None and name.table.lower() not in map(str.lower, shown):
+            message = f"Table {name.table!r} is not in FROM. There are: {', '.join(shown)}."
+            refuse("unknown_column", message, name)
+        near = difflib.get_close_matches(name.name, [field.name for field in self.fields], n=1)
+        known = ", ".join(sorted({field.name for field in self.fields})[:12])
+        hint = (
+            f"Did you mean {near[0]!r}?"
+            if near
+            else f"There are: {known}. A text is written {name.name[:60]!r}."
+        )
+        refuse("unknown_column", f"Column {name.name!r} is not known here. {hint}", name)
 
     def range(self, node: Expression) -> Range | None:
         """What the owner's bounds say of a typed expression."""
-        return range_of(node, lambda name: self.field(name).range)
+        return held(node, range_of(node, lambda name: self.field(name).range))
 
 
 def assign_types(node: Expression, scope: Scope) -> Expression:
@@ -135,9 +146,19 @@ def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
         if kind in rest and rest <= set(times):
             return [_as_time(each, kind) for each in values]
     if len(kinds) > 1:
-        refuse("type", f"These must be of one type, but they are {' and '.join(sorted(kinds))}.", where)
+        told = f"These must be of one type, but they are {' and '.join(sorted(kinds))}."
+        refuse("type", f"{told} {_remedy(kinds)}", where)
     kind_found = kinds.pop() if kinds else "text"
     return [replace(each, type=kind_found) if each.type is None else each for each in values]
+
+
+def _remedy(kinds: set[Type]) -> str:
+    """What to write instead, where two types meet that do not compare."""
+    if kinds & {"date", "timestamp"}:
+        return "A date is written DATE '2026-11-15', its year EXTRACT(year FROM x)."
+    if "boolean" in kinds:
+        return "Write TRUE or FALSE, or the condition alone."
+    return "Write numbers without quotes and texts with them, or CAST(x AS BIGINT)."
 
 
 def _convert(node: Expression, kind: Type) -> Expression:
@@ -297,7 +318,12 @@ def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
     kind: Type | None = "integer"
     if node.function not in ("count", "mode"):
         if argument.type not in NUMERIC:
-            refuse("type", f"This aggregate takes numbers, but here is {argument.type}.", argument)
+            refuse(
+                "type",
+                f"This aggregate takes numbers, but here is {argument.type}. "
+                "GROUP BY it and COUNT(*), or write MODE(x).",
+                argument,
+            )
         exact = node.function in ("sum", "minimum", "maximum")
         kind = argument.type if exact else "number"
     if node.function == "mode":

@@ -1,19 +1,17 @@
-"""The application: REST, and pages and lab where they are installed, under one set of headers and errors."""
+"""The application: REST, pages and lab, under one set of headers and errors."""
 
-import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import util
-from typing import Any
 
 from fastapi import FastAPI
 
 import discreet
-from discreet.server import rest
+from discreet.server import lab, pages, rest
 from discreet.server.failures import Sheltered, handle_failures
 from discreet.server.headers import SecurityHeaders
 from discreet.server.house import House
 from discreet.server.journal import Observed
+from discreet.server.pages.door import error_page
 
 
 def make_app(house: House) -> FastAPI:
@@ -33,13 +31,11 @@ def make_app(house: House) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    handle_failures(app)
+    handle_failures(app, show=error_page)
     app.add_middleware(Sheltered)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, journal=house.journal)
     app.include_router(rest.router(house))
-    for name, arguments in (("pages", (house,)), ("lab", ())):
-        if util.find_spec(f"discreet.server.{name}") is not None:
-            part: Any = importlib.import_module(f"discreet.server.{name}")
-            app.include_router(part.router(*arguments))
+    app.include_router(pages.router(house))
+    app.include_router(lab.router())
     return app

@@ -9,9 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.server.people import Person, now
 from discreet.server.records import Records, make_tables
-from discreet.server.refusals import not_found
+from discreet.server.refusals import busy, not_found
 from discreet.tables import Budget
 
+MOST_WAITING = 32  # questions of one person, on the owner's page
 State: TypeAlias = Literal["waiting", "approved", "denied", "used"]
 
 _TABLES = (
@@ -64,8 +65,12 @@ class Approvals:
         for approved in self._find(f"{which} AND state = 'approved'", *named):
             if self._move(approved, "used", request=request):
                 return replace(approved, state="used")
-        waiting = self._find(f"{which} AND state = 'waiting'", *named)
-        return waiting[0] if waiting else self._add(dataset, person, question, price, digest)
+        waiting = self._find("dataset = ? AND person = ? AND state = 'waiting'", dataset, person.name)
+        for same in self._find(f"{which} AND state = 'waiting'", *named):
+            return same
+        if len(waiting) >= MOST_WAITING:
+            raise busy()
+        return self._add(dataset, person, question, price, digest)
 
     def give_back(self, used: Approval) -> None:
         """Nothing was charged: what was just used may be used again."""

@@ -11,6 +11,7 @@ from discreet.numerics import exact
 from discreet.server.limits import Limits
 
 TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split")
+WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 LONGEST_TEXT = 500
 
 
@@ -50,6 +51,15 @@ def read_ask(body: bytes, limits: Limits) -> Ask:
         raise InvalidParameter("a body must have sql, got none.", parameter="sql")
     terms = {name: _read_term(name, facts[name]) for name in TERMS if facts.get(name) is not None}
     return Ask(_read_sql(facts["sql"], limits), terms)
+
+
+def read_watch(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The terms of a watch: threshold and epsilon, perhaps delta, count and sensitivity."""
+    terms = {term: read_number(facts[term], name=term) for term in WATCH_TERMS if term in facts}
+    for term in ("threshold", "epsilon"):
+        if term not in terms:
+            raise InvalidParameter(f"a watch must have {term}, got none.", parameter=term)
+    return terms
 
 
 def read_object(body: bytes, known: set[str]) -> dict[str, Any]:

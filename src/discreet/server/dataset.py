@@ -21,7 +21,7 @@ from discreet.server.deadlines import Desk
 from discreet.server.limits import Limits
 from discreet.server.people import Person
 from discreet.server.plans import Plans
-from discreet.server.refusals import Busy, not_found, too_late
+from discreet.server.refusals import Busy, busy, not_found, too_late
 from discreet.server.watches import Watches
 from discreet.tables import Policy, read_budget
 
@@ -89,24 +89,40 @@ class Dataset:
 
     # --- watches -------------------------------------------------------------------------------------------
 
-    async def open_watch(self, person: Person, terms: Mapping[str, Any]) -> str | Approval:
-        """Open a watch, charged whole: its name. It lives in this process alone."""
+    async def open_watch(
+        self, person: Person, terms: Mapping[str, Any], *, key: str | None = None
+    ) -> str | Approval:
+        """Open a watch, charged whole: its name. It lives in this process alone; a key opens one."""
+        if (known := self._watches.opened(person, terms, key)) is not None:
+            return known
         self._watches.check_room(person)
         price, used = _watch_price(terms), None
         if self._is_above(person, price):
             words = "watch " + ", ".join(f"{name} {terms[name]}" for name in sorted(terms))
-            used = await self._use_approval(person, words, price, None)
+            used = await self._use_approval(person, words, price, key)
             if used.state != "used":
                 return used
         async with self._given_back_if_unpaid(used):
-            watch = await self._desk.look(partial(self._curator.for_analyst(person.name).watch, **terms))
-        return self._watches.add(person, watch)
+            opening = partial(self._curator.for_analyst(person.name).watch, **terms, key=key)
+            watch = await self._desk.look(opening)
+        return self._watches.add(person, watch, terms, key)
+
+    def watches(self, person: Person) -> list[dict[str, Any]]:
+        """This person's watches in this process, oldest first, with what was asked of each and said."""
+        return [{"watch": name, **each.to_json()} for name, each in self._watches.of(person).items()]
+
+    def stop_watch(self, person: Person, name: str) -> None:
+        """End a person's watch. What it cost stays charged."""
+        self._watches.find(person, name)
+        self._watches.drop(name)
 
     async def test(self, person: Person, name: str, question: str) -> tuple[bool, bool]:
         """Whether a watch says above, and whether that was its last answer. A test that is not done when
         due ends its watch: what it counted is not known.
         """
         session = self._watches.find(person, name)
+        if session.turn.locked():  # until the last test is due: this says nothing of the data
+            raise busy()
         async with session.turn:
             try:
                 above = await self._desk.when_due(
@@ -117,7 +133,7 @@ class Dataset:
             except Exception:  # noqa: BLE001  one constant, whatever broke
                 self._watches.drop(name)
                 raise too_late() from None
-            session.ended = session.watch.finished
+            session.note(question, above=above)
             return above, session.ended
 
     # --- looking -------------------------------------------------------------------------------------------

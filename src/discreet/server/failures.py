@@ -1,14 +1,16 @@
 """Errors of every kind in the one shape: {"error": {"code", "message", "fields"}}."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from discreet.errors import DiscreetError, InternalError, InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter
 from discreet.server.headers import App, Message, Receive, Send
+from discreet.server.refusals import broken, not_found
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 _MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has no such method."}
@@ -28,15 +30,17 @@ def as_failure(error: DiscreetError) -> Response:
     return as_json(_plain(error), status=error.status, headers=headers)
 
 
-def handle_failures(app: FastAPI) -> None:
-    """Give every error of the application its one shape."""
+def handle_failures(app: FastAPI, *, show: Callable[[DiscreetError], Response] = as_failure) -> None:
+    """Give every error its one shape; to a browser an address that leads nowhere is shown as a page."""
 
     @app.exception_handler(DiscreetError)
     async def _ours(_: Request, error: DiscreetError) -> Response:
         return as_failure(error)
 
     @app.exception_handler(HTTPException)
-    async def _of_the_protocol(_: Request, error: HTTPException) -> Response:
+    async def _of_the_protocol(request: Request, error: HTTPException) -> Response:
+        if error.status_code == 404 and _is_for_a_reader(request):
+            return show(not_found())
         code = _CODES.get(error.status_code, "bad_request")
         message = _MESSAGES.get(error.status_code, "the request must be one that the server knows.")
         body = {"error": {"code": code, "message": message, "fields": {}}}
@@ -45,6 +49,10 @@ def handle_failures(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _of_a_parameter(_: Request, __: RequestValidationError) -> Response:
         return as_failure(InvalidParameter("a header or path must be as the API describes it."))
+
+
+def _is_for_a_reader(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api")
 
 
 class Sheltered:
@@ -65,8 +73,7 @@ class Sheltered:
             await self._app(scope, receive, send_and_see)
         except Exception:  # noqa: BLE001  its words might quote the data
             if scope["type"] == "http" and not begun:
-                failure = InternalError("something broke inside. Nothing more is said here.")
-                await as_failure(failure)(scope, receive, send)
+                await as_failure(broken())(scope, receive, send)
 
 
 def _plain(error: DiscreetError) -> dict[str, Any]:

@@ -21,6 +21,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
+SECURE = "max-age=31536000"  # over TLS: the browser comes back over TLS alone, for a year
 STATIC = "/static/"  # files of the package, the same for everyone: they may be cached
 
 
@@ -37,6 +38,8 @@ class SecurityHeaders:
         added = dict(HEADERS)
         if not scope["path"].startswith(STATIC):
             added["cache-control"] = "no-store"
+        if scope.get("scheme") == "https":
+            added["strict-transport-security"] = SECURE
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

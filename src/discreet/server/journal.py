@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from discreet.server.headers import App, Message, Receive, Send
 from discreet.server.people import now
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # a visitor may make up others
 NOTED = "discreet"  # where a request's scope keeps what its route notes of it
 
 
@@ -63,7 +64,8 @@ class Observed:
         async def send_and_note(message: Message) -> None:
             if message["type"] == "http.response.start":
                 route = getattr(scope.get("route"), "path", "")
-                self._journal.write(scope["method"][:16], route, message["status"], **noted)
+                method = scope["method"] if scope["method"] in METHODS else "OTHER"
+                self._journal.write(method, route, message["status"], **noted)
             await send(message)
 
         await self._app(scope, receive, send_and_note)

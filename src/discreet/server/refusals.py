@@ -1,6 +1,6 @@
 """What the server refuses by itself, beyond the errors of the library: constant words, nothing looked up."""
 
-from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation, Unauthenticated
+from discreet.errors import EngineFailure, InternalError, InvalidParameter, PolicyViolation, Unauthenticated
 
 
 class NotFound(InvalidParameter):
@@ -44,6 +44,11 @@ def too_large(limit: int) -> TooLarge:
 
 def owners_only() -> Forbidden:
     return Forbidden("this is for owners.")
+
+
+def broken() -> InternalError:
+    """The one error of what nobody foresaw."""
+    return InternalError("something broke inside. Nothing more is said here.")
 
 
 def too_late() -> EngineFailure:

@@ -109,11 +109,15 @@ def _read_keys(value: object, kind: Type, where: str) -> tuple[Value, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidParameter(f"keys of {where} must be a list, got {value!r}.")
     keys = tuple(read_value(key, kind, name=f"a key of {where}") for key in value)
-    if not 0 < len(keys) <= MOST_KEYS or len(set(keys)) != len(keys):
-        raise InvalidParameter(
-            f"keys of {where} must be between 1 and {MOST_KEYS} different values, got {len(keys)}."
-        )
+    if not 0 < len(keys) <= MOST_KEYS:
+        raise InvalidParameter(f"keys of {where} must be 1 to {MOST_KEYS:,} values, got {len(keys):,}.")
+    if len(set(keys)) != len(keys):
+        raise InvalidParameter(f"keys of {where} must differ, got {_twice(keys)!r} twice.")
     return keys
+
+
+def _twice(keys: tuple[Value, ...]) -> Value:
+    return next(key for index, key in enumerate(keys) if key in keys[:index])
 
 
 def _read_words(value: object, where: str) -> tuple[str, ...]:

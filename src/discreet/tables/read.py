@@ -1,5 +1,6 @@
 """Policies from a TOML file and from keyword arguments: the same object either way."""
 
+import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -184,7 +185,9 @@ def _read_table(name: str, words: object, folder: Path | None) -> Table:
     words = _mapping(words, where)
     _check_words(words, TABLE_WORDS, where)
     if (words.get("each_row") is True) == ("unit" in words):
-        raise InvalidParameter(f"{where} must have unit or each_row = true, and not both.")
+        raise InvalidParameter(
+            f'{where} must have unit or each_row = true, and not both. Write unit = "person".'
+        )
     unit = EachRow() if "unit" not in words else read_unit(words["unit"], name=f"unit of {where}")
     return Table(
         name=name,
@@ -240,6 +243,8 @@ def _mapping(value: object, where: str) -> dict[str, Any]:
 def _check_words(found: Mapping[str, object], known: set[str], where: str) -> None:
     for word in found:
         if word not in known:
+            near = difflib.get_close_matches(word, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidParameter(
-                f"{where} must have only the settings {', '.join(sorted(known))}, got {word!r}."
+                f"{where} must have only the settings {', '.join(sorted(known))}, got {word!r}.{hint}"
             )

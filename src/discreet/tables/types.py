@@ -22,12 +22,24 @@ LARGEST_NUMBER = (
 )  # of a bound: far enough from the largest double that steps and sums stay finite
 
 
+_MEANT: dict[str, Type] = {
+    "int": "integer",
+    "float": "number",
+    "double": "number",
+    "str": "text",
+    "string": "text",
+    "bool": "boolean",
+    "datetime": "timestamp",
+}
+
+
 def check_type(value: object, *, name: str) -> Type:
     """The type's name, or an error that lists the six."""
     for known in TYPES:
         if value == known:
             return known
-    raise InvalidParameter(f"{name} must be one of {', '.join(TYPES)}, got {value!r}.", parameter=name)
+    meant = f" Write {_MEANT[value]!r}." if isinstance(value, str) and value in _MEANT else ""
+    raise InvalidParameter(f"{name} must be one of {', '.join(TYPES)}, got {value!r}.{meant}", parameter=name)
 
 
 def type_of(value: Value) -> Type | None:

@@ -12,6 +12,7 @@ import pytest
 from discreet.losses import compose_advanced
 from discreet.mechanisms import Laplace
 from discreet.numerics import short_up
+from discreet.server.headers import HEADERS
 from discreet.server.lab import make_lab
 from discreet.server.lab.controls import Slider
 from discreet.server.lab.exhibits import EXHIBITS
@@ -161,3 +162,14 @@ def test_nobody_may_ask_for_figures_without_end(monkeypatch):
     replies = [visitor.get("/lab/figures/extreme-deltas", address=who) for who in ("one", "one", "another")]
     assert [reply.status_code for reply in replies] == [200, 429, 200]
     assert replies[1].json()["error"]["code"] == "busy"
+
+
+def test_what_nobody_foresaw_carries_every_header_and_none_of_its_words(lab, monkeypatch):
+    def break_down(*_, **__):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr("discreet.server.lab.show", break_down)
+    reply = lab.get("/lab/figures/neighbours")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
+    assert set(HEADERS.items()) <= set(reply.headers.items())
+    assert "secret" not in reply.text

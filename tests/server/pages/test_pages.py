@@ -8,10 +8,12 @@ import httpx
 import pytest
 
 from discreet.server import make_app
+from discreet.server.headers import HEADERS
 from server.pages.visiting import COUNT, Visitor
-from server.running import running, write_policy
+from server.running import promptly, running, write_policy
 
-PLACES = ("/datasets", "/datasets/town", "/datasets/town/ask", "/datasets/town/history", "/owner")
+PARTS = ("", "/ask", "/watches", "/history")
+PLACES = ("/datasets", *(f"/datasets/town{part}" for part in PARTS), "/owner")
 DEADLINE_S = 0.5
 HOSTILE = 'SELECT COUNT(*) AS "<script>alert(1)</script>" FROM town'
 
@@ -19,8 +21,8 @@ HOSTILE = 'SELECT COUNT(*) AS "<script>alert(1)</script>" FROM town'
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
     folder = tmp_path_factory.mktemp("town")
-    policy = write_policy(folder, deadline_s=DEADLINE_S, server="approve_above = { epsilon = 20 }")
-    with running(policy, journal=folder / "journal.jsonl") as served:
+    policy = write_policy(folder, server="approve_above = { epsilon = 20 }")
+    with promptly(policy, journal=folder / "journal.jsonl") as served:
         yield served
 
 
@@ -74,10 +76,13 @@ def test_over_https_cookies_are_sent_over_https_alone(town):
     async def entrance(scheme):
         transport = httpx.ASGITransport(app=make_app(town.house))
         async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://town") as client:
-            return (await client.get("/login")).headers["set-cookie"]
+            return (await client.get("/login")).headers
 
-    assert "Secure" in asyncio.run(entrance("https"))
-    assert "Secure" not in asyncio.run(entrance("http"))
+    over_tls, plain = asyncio.run(entrance("https")), asyncio.run(entrance("http"))
+    assert "Secure" in over_tls["set-cookie"]
+    assert "strict-transport-security" in over_tls
+    assert "Secure" not in plain["set-cookie"]
+    assert "strict-transport-security" not in plain
 
 
 def test_a_new_sign_in_ends_the_old_session(visitor, town):
@@ -124,6 +129,12 @@ def test_a_form_without_the_visitors_own_word_is_refused(visitor, other, path):
     assert visitor.served.house.people.find("mallory") is None
 
 
+def test_a_form_with_fields_without_end_is_refused(visitor):
+    visitor.signed_in("ann")
+    assert visitor.post("/logout", data={f"f{number}": "x" for number in range(30)}).status_code == 400
+    assert visitor.get("/datasets").status_code == 200
+
+
 def test_the_entrance_takes_only_what_its_own_form_sends(visitor, town):
     visitor.get("/login")
     reply = visitor.post("/login", data={"csrf": "guessed", "token": town.tokens["ann"]})
@@ -161,19 +172,24 @@ def test_half_a_question_is_refused_with_its_place(visitor):
     assert found["refused"]["place"] == [7, 10]
 
 
-def test_an_answer_is_charged_once_leaves_when_due_and_is_free_the_second_time(visitor, town):
+def test_an_answer_is_charged_once_and_is_free_the_second_time(visitor, town):
     visitor.signed_in("ann")
-    before, headers = town.spent().epsilon, {"x-csrf": visitor.csrf("/datasets/town/ask")}
+    before = town.spent().epsilon
     body = {"sql": "SELECT COUNT(*) AS once FROM town", "epsilon": 0.5}
-    started = time.monotonic()
-    first = visitor.post("/datasets/town/ask", json=body, headers=headers).json()
-    assert time.monotonic() - started >= DEADLINE_S
-    again = visitor.ask(**body).json()
+    first, again = (visitor.ask(**body).json() for _ in range(2))
     assert (first["charged"], again["charged"]) == (True, False)
     assert first["table"] == again["table"]
     assert "±" in first["table"]["rows"][0][0]["margin"]
     assert float(town.spent().epsilon - before) == 0.5
     assert visitor.ask(path="explain", **body).json()["free"] is True
+
+
+def test_an_answer_leaves_when_due(tmp_path):
+    with running(write_policy(tmp_path, deadline_s=DEADLINE_S)) as town, Visitor(town) as visitor:
+        headers = {"x-csrf": visitor.signed_in("ann").csrf("/datasets/town/ask")}
+        started = time.monotonic()
+        visitor.post("/datasets/town/ask", json={"sql": COUNT, "epsilon": 0.5}, headers=headers)
+        assert time.monotonic() - started >= DEADLINE_S
 
 
 def test_a_price_above_the_owners_limit_waits_for_a_word_and_then_is_answered(visitor, other):
@@ -208,6 +224,14 @@ def test_an_analyst_sees_their_own_questions_and_an_owner_all_of_them(visitor, o
     assert "of_ann" not in other.signed_in("bob").get("/datasets/town/history").text
     with Visitor(town) as owner:
         assert "of_ann" in owner.signed_in("olga").get("/datasets/town/history").text
+
+
+def test_an_address_that_leads_nowhere_is_a_page_for_browsers_and_json_for_programs(visitor):
+    browser = visitor.get("/nowhere", headers={"accept": "text/html,*/*"})
+    assert (browser.status_code, "<h1>Not here</h1>" in browser.text) == (404, True)
+    for path, accept in (("/nowhere", "*/*"), ("/api/nowhere", "text/html")):
+        program = visitor.get(path, headers={"accept": accept})
+        assert (program.status_code, program.json()["error"]["code"]) == (404, "not_found")
 
 
 def test_what_is_the_owners_is_refused_to_analysts(visitor):
@@ -279,3 +303,15 @@ def test_no_token_reaches_the_journal_and_pages_are_no_part_of_the_interface(vis
     assert '"person": "ann"' in journal
     assert not any(token in journal for token in town.tokens.values())
     assert not any("login" in path for path in visitor.get("/openapi.json").json()["paths"])
+
+
+def test_what_nobody_foresaw_is_a_page_with_every_header_and_none_of_its_words(visitor, town, monkeypatch):
+    def break_down(_):
+        raise RuntimeError("a secret of the data")
+
+    visitor.signed_in("ann")
+    monkeypatch.setattr(town.house.datasets["town"], "budget", break_down)
+    reply = visitor.get("/datasets/town")
+    assert (reply.status_code, "That failed" in reply.text) == (500, True)
+    assert set(HEADERS.items()) | {("cache-control", "no-store")} <= set(reply.headers.items())
+    assert "secret" not in reply.text + (town.folder / "journal.jsonl").read_text()

@@ -1,4 +1,4 @@
-from discreet.server.pages.sessions import LASTS_S, MOST, Sessions
+from discreet.server.pages.sessions import LASTS_S, MOST_OF_A_TOKEN, Sessions
 
 
 def test_a_session_ends_when_it_is_closed_and_when_its_time_is_over():
@@ -22,8 +22,16 @@ def test_names_and_form_words_are_random_and_nothing_shows_them():
     assert "secret" not in repr(sessions.find(first))
 
 
-def test_the_store_does_not_grow_without_end():
+def test_the_store_does_not_grow_without_end(monkeypatch):
+    monkeypatch.setattr("discreet.server.pages.sessions.MOST", 10)
     sessions = Sessions()
-    names = [sessions.open("x") for _ in range(MOST + 1)]
-    assert sessions.find(names[0]) is None
-    assert sessions.find(names[1]) is not None
+    names = [sessions.open(f"token {number}") for number in range(11)]
+    assert [sessions.find(name) is None for name in names] == [True] + [False] * 10
+
+
+def test_who_signs_in_again_and_again_ends_their_own_sessions_and_nobody_elses():
+    sessions = Sessions()
+    other = sessions.open("other")
+    names = [sessions.open("mine") for _ in range(MOST_OF_A_TOKEN + 1)]
+    assert [sessions.find(name) is None for name in names] == [True] + [False] * MOST_OF_A_TOKEN
+    assert sessions.find(other) is not None

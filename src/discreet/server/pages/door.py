@@ -11,13 +11,13 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
-from discreet.errors import DiscreetError, PolicyViolation, Unauthenticated
+from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, Unauthenticated
 from discreet.server.house import House
 from discreet.server.journal import note
 from discreet.server.pages.rendering import page
 from discreet.server.pages.sessions import LASTS_S, Sessions
 from discreet.server.people import Person
-from discreet.server.refusals import owners_only, unauthenticated
+from discreet.server.refusals import broken, owners_only, unauthenticated
 from discreet.server.rest.door import Door
 
 COOKIE = "discreet"
@@ -86,7 +86,10 @@ class PageDoor:
     async def form(self, request: Request, *, expected: str) -> Mapping[str, str]:
         """The fields of a form that was made for this visitor, and for no other."""
         body = await self.body(request)
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS))
+        try:
+            fields = dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS))
+        except ValueError:
+            raise InvalidParameter(f"a form must have at most {MOST_FIELDS} fields.") from None
         check_csrf(fields.get("csrf", ""), expected)
         return fields
 
@@ -109,6 +112,11 @@ def check_csrf(given: str, expected: str) -> None:
         raise PolicyViolation("a form must be sent from the page that showed it. Load the page again.")
 
 
+def error_page(error: DiscreetError) -> Response:
+    """A page that says what is wrong."""
+    return page("error.html", status=error.status, error=error)
+
+
 class PageRoute(APIRoute):
     """A route whose errors are pages too; without a session it leads to the entrance."""
 
@@ -121,6 +129,8 @@ class PageRoute(APIRoute):
             except Unauthenticated:
                 return RedirectResponse("/login", status_code=303)
             except DiscreetError as error:
-                return page("error.html", status=error.status, error=error)
+                return error_page(error)
+            except Exception:  # noqa: BLE001  its words might quote the data
+                return error_page(broken())
 
         return handle_or_show

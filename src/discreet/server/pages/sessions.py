@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 LASTS_S = 8 * 3600.0
 MOST = 10_000
+MOST_OF_A_TOKEN = 20  # so that nobody who signs in again and again ends the sessions of others
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,9 @@ class Sessions:
         name = secrets.token_urlsafe(32)
         with self._lock:
             self._open[_digest(name)] = Session(token, secrets.token_urlsafe(32), self._clock() + LASTS_S)
+            own = [digest for digest, each in self._open.items() if each.token == token]
+            for digest in own[:-MOST_OF_A_TOKEN]:
+                del self._open[digest]
             while len(self._open) > MOST:
                 self._open.popitem(last=False)
         return name

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Request, Response
 
 from discreet.answers import Answer, store
-from discreet.errors import InvalidParameter
 from discreet.server.approvals import Approval
-from discreet.server.asks import read_ask, read_number, read_object, read_question
+from discreet.server.asks import WATCH_TERMS, read_ask, read_object, read_question, read_watch
 from discreet.server.dataset import Given
 from discreet.server.failures import as_json
 from discreet.server.house import House
@@ -16,8 +15,6 @@ from discreet.server.journal import digest_of
 from discreet.server.people import Person
 from discreet.server.rest import schemas
 from discreet.server.rest.door import Door, noted
-
-WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 
@@ -69,17 +66,31 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
             schemas.record({"watch": schemas.TEXT}), *unpaid, status=201, also={202: schemas.WAITING}
         ),
     )
-    async def watch(request: Request, person: Admitted, name: str) -> Response:
+    async def watch(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
         """Open a watch, charged whole. It lives in this process, and ends with it."""
         dataset = house.dataset(name)
-        facts = read_object(await door.body(request), set(WATCH_TERMS))
-        terms = {term: read_number(facts[term], name=term) for term in WATCH_TERMS if term in facts}
-        for term in ("threshold", "epsilon"):
-            if term not in terms:
-                raise InvalidParameter(f"a watch must have {term}, got none.", parameter=term)
+        terms = read_watch(read_object(await door.body(request), set(WATCH_TERMS)))
         noted(request, dataset=name)
-        opened = await dataset.open_watch(person, terms)
+        opened = await dataset.open_watch(person, terms, key=key)
         return _waiting(opened) if isinstance(opened, Approval) else as_json({"watch": opened}, status=201)
+
+    @routes.get(
+        "/api/datasets/{name}/watch",
+        responses=schemas.replies(schemas.record({"watches": schemas.many(schemas.OPEN_WATCH)})),
+    )
+    async def watches(person: Admitted, name: str) -> Response:
+        """One's own watches in this process: what was asked of each, and what it said."""
+        return as_json({"watches": house.dataset(name).watches(person)})
+
+    @routes.delete(
+        "/api/datasets/{name}/watch/{watch}",
+        responses=schemas.replies(schemas.record({"stopped": schemas.TEXT})),
+    )
+    async def stop(request: Request, person: Admitted, name: str, watch: str) -> Response:
+        """End one's watch. What it cost stays charged."""
+        house.dataset(name).stop_watch(person, watch)
+        noted(request, dataset=name)
+        return as_json({"stopped": watch})
 
     @routes.post(
         "/api/datasets/{name}/watch/{watch}/test",

@@ -109,6 +109,14 @@ WATCH = record(
         "sensitivity": POSITIVE,
     },
 )
+OPEN_WATCH = record(
+    {
+        "watch": TEXT,
+        "terms": by_name(TEXT),
+        "finished": FLAG,
+        "rounds": many(record({"sql": TEXT, "above": FLAG})),
+    }
+)
 TEST = record({"sql": {"type": "string", "minLength": 1}})
 RECORD = {"type": "object", "required": ["sequence", "kind", "time"]}
 APPROVAL = record(

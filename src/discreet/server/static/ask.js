@@ -143,8 +143,9 @@
     return element;
   }
 
-  function showAnswer(found) {
+  function showAnswer(found, asked) {
     const section = byId("answer");
+    byId("asked").textContent = asked.trim();
     section.hidden = false;
     byId("paid").textContent = found.charged ? "charged" : "free: answered before";
     byId("paid").classList.toggle("good", !found.charged);
@@ -161,6 +162,7 @@
   async function ask() {
     const text = body();
     if (asking || send.disabled || !text) return;
+    const asked = area.value; // what is written meanwhile is another question
     asking = send.disabled = true;
     form.setAttribute("aria-busy", "true");
     byId("state").textContent = "Charged, running. The answer leaves at its deadline, whatever the data.";
@@ -168,7 +170,7 @@
       const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
       const found = await post("ask", text, { "idempotency-key": key });
       byId("state").textContent = found.waiting ? "This price needs the owner’s word. Ask again when it was approved." : "";
-      if (!found.waiting) showAnswer(found);
+      if (!found.waiting) showAnswer(found, asked);
     } catch (error) {
       byId("state").textContent = error.message;
     }
