@@ -1,13 +1,18 @@
-"""Epsilon of four compositions: discreet's certified interval against dp-accounting and prv-accountant."""
+"""Epsilon of four compositions: discreet's certified interval against dp-accounting and prv-accountant.
+
+And charges through an account, against a limit in seconds.
+"""
 
 from collections.abc import Callable
 from functools import partial
 
 from bench.harness import Report, Rivals, Row, seconds
-from discreet.losses import PrivacyLoss, gaussian, laplace, questions, sampled
+from discreet.accounting import Account
+from discreet.losses import ApproxDP, PrivacyLoss, PureDP, gaussian, laplace, questions, sampled
 from discreet.numerics import Interval
 
 DELTA, TINY_DELTA, TURNS = 1e-6, 1e-20, 3
+CHARGES, CHARGES_LIMIT = 10**5, 10.0  # seconds
 WITHIN = 1e-3  # of our interval: what the coarsest setting of a rival must reach
 CASES: dict[str, tuple[str, Callable[[], PrivacyLoss]]] = {
     "laplace": ("Laplace(10) x 10^4", lambda: 10_000 * laplace(scale=10)),
@@ -38,7 +43,19 @@ def run(rivals: Rivals) -> Report:
             report.rows.append(_compare(rivals, rival, case, COARSEST[rival][case]))
             report.rows.append(_compare(rivals, rival, case, DEFAULT[rival]))
         report.rows.append(_at_tiny_delta(rivals, case, title, plan))
+    report.rows.append(_charges("sums", Account(PureDP(CHARGES // 100))))
+    report.rows.append(_charges("advanced filter", Account(ApproxDP(1000, 1e-6), filter="advanced")))
     return report
+
+
+def _charges(rule: str, account: Account) -> Row:
+    loss = laplace(scale=100)
+
+    def charge_all() -> None:
+        for _ in range(CHARGES):
+            account.charge(loss)
+
+    return Row(f"10^5 charges through an account ({rule})", seconds(charge_all), "", limit=CHARGES_LIMIT)
 
 
 def _compare(rivals: Rivals, rival: str, case: str, setting: float) -> Row:

@@ -1,12 +1,18 @@
-"""Servers that tests share: one of a kind for each test process, started when a test first asks for it."""
+"""What all tests share: patience, and servers, one of a kind for each test process, started when first asked
+for."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from servers.postgres import PostgresServer
 from servers.spark import SparkCluster, local_session
+
+# A busy machine is no fault: no example fails for its time. What must be fast has tests of its own.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +35,8 @@ def spark_session() -> Iterator[Any]:
         yield session
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def spark_cluster() -> Iterator[SparkCluster]:
-    """A master and two workers; a test that kills one must add another."""
+    """A master and two workers, which may be killed."""
     with SparkCluster() as cluster:
         yield cluster

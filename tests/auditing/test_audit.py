@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.auditing.blackbox import try_pair
+from discreet.auditing import blackbox
+from discreet.auditing.blackbox import draw_pair, try_samples
 from discreet.auditing.claim import Claim
 from discreet.auditing.report import AuditReport
 
 rng = np.random.default_rng()
+CLAIM = Claim.read(1)
 
 
 def response(x, n):
@@ -102,9 +104,37 @@ def test_exceptions_are_outcomes_and_alike_on_both_sides_prove_nothing():
     assert not dp.audit(sometimes, claim=1, neighbours=(0, 1), samples=2000).violated
 
 
-def test_a_target_that_returns_too_few_outputs_is_refused():
+def test_only_outputs_that_were_drawn_are_reported():
+    def failing(x, n):
+        raise ValueError("never")
+
+    report = dp.audit(failing, claim=1, neighbours=(0, 1), samples=100_000)
+    assert report.samples == 2000  # one by one, at most 1000 to train on and 1000 to count
+    assert report.trials[0].first[1] == 1000
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        lambda n: [1],
+        lambda n: np.array(1),
+        lambda n: "a" * n,
+        lambda n: dict.fromkeys(range(n)),
+        lambda n: set(range(n)),
+        lambda n: iter([1] * n),
+        lambda n: None,
+    ],
+)
+def test_a_target_that_does_not_return_n_outputs_is_refused(outputs):
     with pytest.raises(dp.InvalidParameter, match="outputs it is asked for"):
-        dp.audit(lambda x, n: [1], claim=1, neighbours=(0, 1), samples=1000)
+        dp.audit(lambda x, n: outputs(n), claim=1, neighbours=(0, 1), samples=1000)
+
+
+def test_where_nothing_can_be_promised_the_larger_difference_is_preferred():
+    # 30 and 20 of 75 promise nothing, nor does the event of everything, which never will.
+    score = blackbox._score(CLAIM, cut=(75, 75), sizes=(350, 350), risk=Fraction(1, 10**7))
+    some, everything = score(np.array([30.0, 75.0]), np.array([20.0, 75.0]))
+    assert everything < some < 0
 
 
 @pytest.mark.parametrize(
@@ -118,6 +148,10 @@ def test_a_target_that_returns_too_few_outputs_is_refused():
         {"confidence": 0},
         {"samples": 0},
         {"samples": 10.5},
+        {"samples": None, "seconds": 0},
+        {"samples": None, "seconds": math.nan},
+        {"neighbours": 5},
+        {"claim": 10**400},
         {"claim": -1},
         {"target": 3},
     ],
@@ -140,6 +174,12 @@ def test_a_slow_target_is_not_sampled_beyond_patience():
 
     report = dp.audit(slow, claim=1, neighbours=(0, 1), seconds=2)
     assert report.samples <= 20_000
+
+
+def test_samples_that_are_asked_for_are_drawn_however_long_they_take():
+    pairs = [(0, 1), (1, 0)]
+    report = dp.audit(response, claim=1, neighbours=pairs, samples=5000, seconds=1e-9)
+    assert report.samples == 5000
 
 
 def test_power_says_what_would_have_been_found():
@@ -166,7 +206,6 @@ def test_many_audits_of_correct_mechanisms_raise_no_alarm():
 
 
 PAIRS = [(i, i + 1) for i in range(16)]
-CLAIM = Claim.read(1)
 
 
 def tight(x, n):
@@ -176,7 +215,11 @@ def tight(x, n):
 
 def alarm(*, risk_of_each):
     """Whether any trial of 16 pairs refutes the true claim."""
-    trials = [trial for pair in PAIRS for trial in try_pair(tight, pair, CLAIM, size=300, risk=risk_of_each)]
+    trials = [
+        trial
+        for pair in PAIRS
+        for trial in try_samples(draw_pair(tight, pair, size=300), pair, CLAIM, risk=risk_of_each)
+    ]
     return any(trial.promise(CLAIM) > 0 and trial.judge(CLAIM).excess > 0 for trial in trials)
 
 

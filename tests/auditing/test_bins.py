@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from discreet.auditing.bins import partition
@@ -24,6 +25,13 @@ def test_every_value_is_placed_where_the_ends_say(training, values):
     assert bins.place(probes).tolist() == [slow_place(bins, value) for value in probes]
 
 
+@pytest.mark.parametrize("last", [np.inf, 2**63 - 1])
+def test_a_last_point_with_nothing_beyond_it_is_placed_too(last):
+    bins = partition(np.array([0, 1, 2, last] * 20, dtype=type(last)), fineness=4)
+    probes = np.array([-5, 0, 1, 2, 3, last], dtype=bins.points.dtype)
+    assert bins.place(probes).tolist() == [slow_place(bins, value) for value in probes]
+
+
 def test_frequent_values_are_bins_of_their_own():
     bins = partition(np.array([1.0] * 50 + [2.0] * 50 + [2.5]), fineness=4)
     assert bins.points[bins.single].tolist() == [1.0, 2.0]
@@ -37,7 +45,8 @@ def test_labels_have_no_intervals_and_new_ones_share_the_last_bin():
 def test_coarse_groups_are_neighbours_of_about_equal_count():
     values = np.random.default_rng().normal(size=20_000)
     bins = partition(values, fineness=256)
-    group = bins.coarsen(bins.count(values), 10)
+    (counts,) = bins.count(values)
+    group = bins.coarsen(counts, 10)
     assert (np.diff(group) >= 0).all()
-    joined = np.bincount(group, weights=bins.count(values))
+    joined = np.bincount(group, weights=counts)
     assert joined[:10].min() > 1000

@@ -30,6 +30,18 @@ def test_a_shift_is_found_as_a_threshold_and_said_in_words():
     assert abs(shares[0] - shares[1]) == pytest.approx(0.866, abs=0.03)  # 2Φ(1.5) - 1
 
 
+@pytest.mark.parametrize("kinds", [2, 5, 300])
+def test_an_event_counts_what_its_bins_hold(kinds):
+    # Labels and numbers, few and many pieces, values that training never saw: each has its own way to count.
+    outputs = [rng.integers(0, kinds, (10_000, 2)) ** 2 % 97 for _ in range(2)]
+    outcomes = read_outcomes(*(part[:2000] for part in outputs), *(part[2000:] for part in outputs))
+    training = Training((outcomes[0], outcomes[1]), (outcomes[0], outcomes[1]))
+    for feature in list_features(*training.shape):
+        for event in choose_events(feature, training, (difference, difference)):
+            for part in outcomes:
+                assert event.count(part) == np.count_nonzero(event.inside[event.bins.place(feature(part))])
+
+
 def test_trees_find_what_no_single_position_shows():
     rows = rng.normal(size=(20_000, 2))
     rows[:10_000, 1] = np.abs(rows[:10_000, 1]) * np.sign(rows[:10_000, 0])

@@ -1,7 +1,12 @@
+import copy
+from dataclasses import dataclass
+
 import numpy as np
+import pytest
 
 from discreet.auditing.features import last_bits, lowest_bit
 from discreet.auditing.outcomes import read_outcomes
+from discreet.errors import InvalidParameter
 
 
 def test_arrays_and_lists_of_numbers_are_read_fast():
@@ -33,6 +38,41 @@ def test_the_numbers_inside_mappings_and_rows_are_found():
     (outcomes,) = read_outcomes([{"city": "Ottawa", "people": 3}, {"city": "Toronto"}])
     assert outcomes.numbers["output['people']"][0] == 3
     assert np.isnan(outcomes.numbers["output['people']"][1])
+
+
+@dataclass
+class Answer:
+    values: np.ndarray
+
+
+class Plain:
+    def __init__(self, value):
+        self.value = value
+
+
+def test_objects_are_read_by_their_fields():
+    # Their own words would hide the middle of a long array, or be an address that is new each time.
+    long, other = np.zeros(5000), np.zeros(5000)
+    other[2500] = 1
+    for first, second in [(Answer(long), Answer(other)), (Plain(1), Plain(2)), (Plain(Plain(1)), Plain(1))]:
+        (outcomes,) = read_outcomes([first, copy.deepcopy(first), second])
+        codes = outcomes.labels["the whole output"].codes
+        assert codes[0] == codes[1] != codes[2]
+    (outcomes,) = read_outcomes([Plain(7), Plain(Answer(np.array([3.0])))])
+    assert outcomes.numbers["output.value"][0] == 7
+    assert outcomes.numbers["output.value.values[0]"][1] == 3
+
+
+def test_a_complex_number_has_two_parts():
+    (outcomes,) = read_outcomes(np.array([1 + 2j, 3 + 4j]))
+    assert outcomes.numbers["output.imag"].tolist() == [2, 4]
+
+
+def test_an_output_that_contains_itself_is_refused():
+    endless = Plain(None)
+    endless.value = endless
+    with pytest.raises(InvalidParameter, match="contain themselves"):
+        read_outcomes([endless])
 
 
 def test_exceptions_carry_their_message():

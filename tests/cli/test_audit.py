@@ -96,12 +96,30 @@ def test_a_question_without_a_price_is_an_error(capsys, tmp_path):
         ("no.such:thing", "--claim", "1"),
         ("json:dumps",),
         ("json:dumps", "--claim", "1", "--neighbours", "7"),
+        (":f", "--claim", "1", "--neighbours", "[0, 1]"),
+        ("json:dumps", "epsilon=1", "--claim", "1", "--neighbours", "[0, 1]"),
+        ("Laplace", "epsilon=1", "sensitivity=1", "--delta", "0.1"),
+        ("Laplace", "sensitivity=1", "--epsilon", "1"),
+        ("Laplace", "epsilon=1", "sensitivity=1", "--asks", "100"),
+        ("SELECT 1", "--policy", "people.toml", "--epsilon", "1", "--claim", "1"),
+        ("SELECT 1", "--policy", "people.toml", "--epsilon", "1", "--neighbours", "[0, 1]"),
     ],
 )
 def test_what_cannot_be_audited_is_an_error_of_its_kind(words, capsys):
     code, _, err = run(capsys, *words)
     assert code == 2
     assert err.startswith("error: ")
+
+
+@pytest.mark.parametrize("text", ["def f(:", "raise RuntimeError('at import')"])
+def test_a_module_that_cannot_be_imported_is_an_error_and_not_a_violation(
+    text, capsys, tmp_path, monkeypatch
+):
+    (tmp_path / "unimportable.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "unimportable:f", "--claim", "1", "--neighbours", "[0, 1]")
+    assert code == 2
+    assert err.startswith("error: target must name a function")
 
 
 def test_help_shows_an_example(capsys):

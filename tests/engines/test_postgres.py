@@ -84,29 +84,61 @@ def test_anything_but_a_table_is_refused(source, address):
         PostgresEngine(policy(source), address=address)
 
 
-def test_sessions_can_only_read(address):
+def test_questions_can_only_read_whatever_the_role_may_do(address):
     with opened(address) as engine, engine._session() as connection:
         for statement in (
             "INSERT INTO public.t VALUES (9)",
             "CREATE TABLE public.u (x int)",
             "TRUNCATE public.t",
         ):
-            with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            with pytest.raises(psycopg.errors.ReadOnlySqlTransaction), engine._pinned(connection):
                 connection.execute(statement)
-        shown = {
-            name: connection.execute(f"SHOW {name}").fetchone()[0]
-            for name in (
-                "transaction_isolation",
-                "search_path",
-                "timezone",
-                "statement_timeout",
-                "lock_timeout",
-            )
-        }
-    assert shown == {
-        "transaction_isolation": "repeatable read", "search_path": "pg_catalog, pg_temp", "timezone": "UTC",
-        "statement_timeout": "10min", "lock_timeout": "10s",
-    }  # fmt: skip
+        wanted = {
+            "transaction_isolation": "repeatable read", "search_path": "pg_catalog, pg_temp",
+            "timezone": "UTC", "statement_timeout": "10min", "lock_timeout": "10s", "client_encoding": "UTF8",
+        }  # fmt: skip
+        with engine._pinned(connection):
+            shown = {name: connection.execute(f"SHOW {name}").fetchone()[0] for name in wanted}
+    assert shown == wanted
+
+
+BREAKS_OUT = r"\' OR TRUE --"  # where a backslash quotes, the text ends here and the rest is SQL
+LOOSE = {
+    "standard_conforming_strings": "off", "backslash_quote": "on", "escape_string_warning": "off",
+    "transform_null_equals": "on", "default_transaction_read_only": "off", "timezone": "Pacific/Auckland",
+    "datestyle": "SQL, DMY", "search_path": "public", "client_encoding": "LATIN1",
+}  # fmt: skip
+
+
+def matched(engine):
+    quoted = BREAKS_OUT.replace("'", "''")
+    return run(engine, f"SELECT COUNT(*) AS n FROM t WHERE city = '{quoted}'").totals[0][0]
+
+
+def test_the_settings_of_a_database_change_no_answer(address, postgres_server):
+    for name, value in LOOSE.items():
+        postgres_server.execute(f"ALTER DATABASE reused SET {name} = '{value}'")
+    with opened(address) as engine:
+        assert matched(engine) == 0
+        assert run(engine, "SELECT COUNT(*) AS n FROM t WHERE city < 'Québec'").totals == ((2,),)
+        engine._settings.pop("standard_conforming_strings")  # a planted fault: the rest is read as SQL
+        with pytest.raises(EngineFailure):
+            matched(engine)
+
+
+def test_what_a_view_loosens_is_pinned_again(address):
+    with psycopg.connect(address) as connection:
+        connection.execute(
+            "CREATE VIEW sly AS SELECT t.* FROM t, (SELECT set_config('search_path', 'public', false), "
+            "set_config('timezone', 'Pacific/Auckland', false), "
+            "set_config('default_transaction_read_only', 'off', false) OFFSET 0) AS loose"
+        )
+    with opened(address, policy("sly")) as engine:
+        assert run(engine) == run(engine)
+        with engine._session() as connection, engine._pinned(connection):
+            shown = [connection.execute(f"SHOW {name}").fetchone()[0]
+                     for name in ("search_path", "timezone", "transaction_read_only")]  # fmt: skip
+    assert shown == ["pg_catalog, pg_temp", "UTC", "on"]
 
 
 def test_functions_of_others_are_not_called(address):
@@ -180,9 +212,11 @@ def test_other_versions_and_encodings_are_refused(address, postgres_server, monk
     postgres_server.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     with pytest.raises(InvalidParameter, match="UTF8"):
         PostgresEngine(policy(), address=postgres_server.url("latin"))
-    monkeypatch.setattr(postgres, "OLDEST", 99)
-    with pytest.raises(InvalidParameter, match="PostgreSQL 99"):
-        PostgresEngine(policy(), address=address)
+    for end, major in (("OLDEST", 99), ("NEWEST", 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(postgres, end, major)
+            with pytest.raises(InvalidParameter, match=f"{major}.*, got"):
+                PostgresEngine(policy(), address=address)
 
 
 def test_keys_that_are_not_unique_are_refused(address):
@@ -207,7 +241,7 @@ def test_a_restart_between_questions_is_not_noticed(address, postgres_server):
 
 
 def test_threads_may_ask_at_once(address):
-    with opened(address) as engine:
+    with opened(f"{address}?connect_timeout=120") as engine:  # eight at once, on however slow a machine
         expected, found = run(engine), []
         threads = [threading.Thread(target=lambda: found.append(run(engine))) for _ in range(8)]
         for thread in threads:

@@ -167,6 +167,15 @@ def test_the_table_itself_refuses_an_overspent_account(open_ledger, postgres_ser
             postgres_server.execute(f"UPDATE {schema_of(address)}.accounts SET main = '{value}'")
 
 
+@pytest.mark.parametrize(("end", "major"), [("OLDEST", 99), ("NEWEST", 1)])
+def test_other_versions_of_the_server_are_refused(open_ledger, monkeypatch, end, major):
+    from discreet.ledger import server
+
+    monkeypatch.setattr(server, end, major)
+    with pytest.raises(LedgerConflict, match=f"{major}.*, got"):
+        open_ledger()
+
+
 def test_a_newer_ledger_is_refused(open_ledger, postgres_server, address):
     open_ledger().close()
     postgres_server.execute(f"UPDATE {schema_of(address)}.version SET number = 99")

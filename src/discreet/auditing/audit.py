@@ -1,6 +1,7 @@
 """dp.audit: a claim is tested by attacking it."""
 
 import inspect
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from discreet.auditing.exact import verify
 from discreet.auditing.report import AuditReport
 from discreet.auditing.targets import Adapted, adapt
 from discreet.errors import InvalidParameter
-from discreet.numerics import Real, exact_probability, exact_whole
+from discreet.numerics import Real, exact_positive, exact_probability, exact_whole
 
 STAGES = (2_000, 20_000, 200_000, 1_000_000)
 
@@ -51,6 +52,7 @@ def audit(
     sure = exact_probability(confidence, name="confidence")
     if not 0 < sure < 1:
         raise InvalidParameter(f"confidence must lie in (0, 1), got {confidence}.", parameter="confidence")
+    patience = _read_seconds(seconds) if samples is None else math.inf  # what is asked for is drawn
     adapted = read_target(target, neighbours)
     verified = _verify(adapted, promise)
     if verified is None or not verified.violated:
@@ -61,7 +63,7 @@ def audit(
             adapted.pairs,
             sure=sure,
             stages=stages,
-            seconds=seconds,
+            seconds=patience,
             progress=progress,
         )
         verified = sampled if verified is None or sampled.violated else verified.also(sampled)
@@ -95,6 +97,11 @@ def stages_to(samples: int, *, pairs: int) -> tuple[int, ...]:
     """
     most = exact_whole(samples, name="samples", least=100)
     return (*(stage for stage in STAGES if pairs > 1 and 2 * stage <= most), most)
+
+
+def _read_seconds(seconds: float) -> float:
+    """A length of time; infinity is patience without end."""
+    return seconds if seconds == math.inf else float(exact_positive(seconds, name="seconds"))
 
 
 def _verify(adapted: Adapted, claim: Claim) -> AuditReport | None:
@@ -133,7 +140,7 @@ def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:
         )
     if isinstance(neighbours, tuple) and len(neighbours) == 2:
         return [neighbours]
-    pairs = list(neighbours)
+    pairs = list(neighbours) if isinstance(neighbours, Iterable) else []
     if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise InvalidParameter(
             "neighbours must be a pair (D, D') or a list of such pairs, each a tuple.", parameter="neighbours"

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.auditing.outcomes import Column
+from discreet.auditing.search import Places, Search
 
 Counts: TypeAlias = NDArray[np.float64]
-Places: TypeAlias = NDArray[np.int64]
 
 MOST_ATOMS = 512
 LEAST_OF_AN_ATOM = 3
@@ -41,15 +41,40 @@ class Bins:
 
     def place(self, values: Column) -> Places:
         """The bin of each value."""
-        above = np.searchsorted(self.points, values, side="right")
-        place = self._interval[above]
-        if self.single.any():
-            near = np.maximum(above - 1, 0)
-            hit = (self.points[near] == values) & self.single[near]
-            place = np.where(hit, self._single_bin[near], place)
+        if self._starts is not None:
+            place = self._passed(values)
+        else:
+            above = self._above(values)
+            place = self._interval[above]
+            if self.single.any():
+                near = np.maximum(above - 1, 0)
+                hit = (self.points[near] == values) & self.single[near]
+                place = np.where(hit, self._single_bin[near], place)
         if values.dtype.kind == "f":
             place[np.isnan(values)] = len(self) - 1
         return place
+
+    @cached_property
+    def _starts(self) -> Column | None:
+        """Where each bin but the first begins, in order; None for labels, and where nothing lies beyond the
+        last point, so that no bin can begin there."""
+        if not self.ordered or not len(self.points):
+            return None
+        real = self.points.dtype.kind == "f"
+        after = np.nextafter(self.points, np.inf) if real else self.points + 1
+        if not after[-1] > self.points[-1]:
+            return None
+        both = np.stack((self.points, after), axis=1)
+        return both[np.stack((np.full_like(self.single, True), self.single), axis=1)]
+
+    @cached_property
+    def _passed(self) -> Search:
+        assert self._starts is not None
+        return Search(self._starts)
+
+    @cached_property
+    def _above(self) -> Search:
+        return Search(self.points)
 
     @cached_property
     def _single_bin(self) -> Places:
@@ -58,9 +83,12 @@ class Bins:
             return self._interval[1:] - 1
         return np.cumsum(self.single) - 1
 
-    def count(self, values: Column) -> Counts:
-        """How many values fall in each bin."""
-        return np.bincount(self.place(values), minlength=len(self)).astype(np.float64)
+    def count(self, *columns: Column) -> Counts:
+        """How many values of each column fall in each bin: a row for each column."""
+        place = self.place(np.concatenate(columns))
+        place += np.repeat(np.arange(len(columns)) * len(self), [len(column) for column in columns])
+        counts = np.bincount(place, minlength=len(columns) * len(self))
+        return counts.reshape(len(columns), len(self)).astype(np.float64)
 
     def ends(self) -> list[tuple[Any, Any]]:
         """Where each bin begins and ends, in order, without the last; a single value does both at once."""
@@ -76,17 +104,13 @@ class Bins:
 
     def turns(self, inside: NDArray[np.bool_]) -> Column | None:
         """Where a set of bins begins and ends, in turns: a value is inside if it has passed an odd number of
-        them. None for labels, and where infinity is a bin of its own."""
-        if not self.ordered or np.isinf(self.points).any():
+        them. None where bins have no such ends: for labels, and with nothing beyond the last point."""
+        if self._starts is None:
             return None
-        whole = self.points.dtype.kind == "i"
-        after = self.points + 1 if whole else np.nextafter(self.points, np.inf)
-        starts = np.stack((self.points, after), axis=1)[
-            np.stack((np.full_like(self.single, True), self.single), axis=1)
-        ]
         flips = np.flatnonzero(np.diff(np.concatenate(([False], inside[:-1])).astype(np.int8)))
+        whole = self.points.dtype.kind == "i"
         lowest = np.iinfo(np.int64).min if whole else -np.inf
-        return np.concatenate(([lowest], starts)).astype(self.points.dtype)[flips]
+        return np.concatenate(([lowest], self._starts)).astype(self.points.dtype)[flips]
 
     def coarsen(self, counts: Counts, groups: int) -> Places:
         """Neighbouring bins joined into about `groups` of equal count: the group of each; the last alone."""
@@ -97,19 +121,23 @@ class Bins:
 
 def partition(values: Column, *, fineness: int) -> Bins:
     """Bins for pooled training values: frequent single values, quantiles of the rest, finer in the tails."""
-    distinct, counts = np.unique(values[~_missing(values)], return_counts=True)
+    distinct, counts = np.unique(_without_missing(values), return_counts=True)
     often = np.maximum(LEAST_OF_AN_ATOM, len(values) / 4000)
     if np.count_nonzero(counts >= often) > MOST_ATOMS:
         often = np.sort(counts)[-MOST_ATOMS]
-    atoms = distinct[counts >= often][: 2 * MOST_ATOMS]
+    single = counts >= often
+    single[np.flatnonzero(single)[2 * MOST_ATOMS :]] = False
     if values.dtype.kind == "u" or not distinct.size:  # labels have no order, hence no intervals
+        atoms = distinct[single]
         return Bins(atoms, np.ones(len(atoms), dtype=np.bool_), ordered=False)
     heights = np.concatenate((np.linspace(0, 1, fineness + 1), TAILS, 1 - np.array(TAILS)))
-    places = np.clip((np.sort(heights) * counts.sum()).astype(np.int64), 0, counts.sum() - 1)
-    edges = distinct[np.searchsorted(np.cumsum(counts), places, side="right")]
-    points = np.unique(np.concatenate((atoms, edges)))
-    return Bins(points, np.isin(points, atoms), ordered=True)
+    up_to = np.cumsum(counts)
+    edges = np.searchsorted(up_to, np.minimum((heights * up_to[-1]).astype(np.int64), up_to[-1] - 1), "right")
+    chosen = single.copy()
+    chosen[edges] = True
+    return Bins(distinct[chosen], single[chosen], ordered=True)
 
 
-def _missing(values: Column) -> NDArray[np.bool_]:
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=np.bool_)
+def _without_missing(values: Column) -> Column:
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(1, dtype=np.bool_)
+    return values[~missing] if missing.any() else values

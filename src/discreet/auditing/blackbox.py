@@ -12,7 +12,7 @@ from discreet.auditing.bins import Counts
 from discreet.auditing.claim import TRIFLE, Claim
 from discreet.auditing.events import Event, Score, Training, choose_events, put_in_words
 from discreet.auditing.evidence import Trial, show, strongest
-from discreet.auditing.features import can_learn, list_features
+from discreet.auditing.features import Feature, can_learn, list_features
 from discreet.auditing.learned import learn_features
 from discreet.auditing.outcomes import Outcomes, read_outcomes
 from discreet.errors import InvalidParameter
@@ -45,9 +45,10 @@ class Attack:
     tell: Callable[[str], None]
     trials: list[Trial] = field(default_factory=list)
     seconds: float = 0.0  # that `run` took
+    drawn: int = 0  # outputs of each neighbour, of the last pair
 
     def run(self, stages: Sequence[int], *, patience: float) -> int:
-        """Larger and larger stages until the claim is refuted; the size of the last one.
+        """Larger and larger stages until the claim is refuted; the outputs of each neighbour in the last one.
 
         Each stage has its share of the risk whether it is run or not, so stopping early is free. A stage that
         would last longer than `patience` seconds, by the pace so far, is not begun.
@@ -59,7 +60,7 @@ class Attack:
             started, tried = time.perf_counter(), len(pairs)
             pairs = self._stage(pairs, stage, self.risk / len(stages))[:kept]
             pace = (time.perf_counter() - started) / (stage * tried)
-            ran = stage
+            ran = self.drawn
             best = strongest(self.trials, self.claim)
             if best.promise(self.claim) > 0 and best.judge(self.claim).excess > 0:
                 break
@@ -72,7 +73,9 @@ class Attack:
         promising: list[tuple[float, float, int]] = []
         for index, pair in enumerate(pairs):
             self.tell(f"{size} outputs of each neighbour, pair {index + 1} of {len(pairs)}")
-            found = list(try_pair(self.target, pair, self.claim, size=size, risk=each))
+            samples = draw_pair(self.target, pair, size=size)
+            self.drawn = len(samples[0]) + len(samples[2])
+            found = list(try_samples(samples, pair, self.claim, risk=each))
             self.trials.extend(found)
             promise = max(trial.promise(self.claim) for trial in found)
             promising.append((promise, max(trial.ratio for trial in found), index))
@@ -81,12 +84,16 @@ class Attack:
         return [pairs[index] for _, _, index in sorted(promising, reverse=True)]
 
 
-def try_pair(
-    target: Target, pair: tuple[Any, Any], claim: Claim, *, size: int, risk: Fraction
+def draw_pair(target: Target, pair: tuple[Any, Any], *, size: int) -> list[Any]:
+    """Outputs on both neighbours to train on, then on both to count."""
+    part = max(1, min(int(size * PART), MOST_TRAINING))
+    return draw(target, [(data, n) for n in (2 * part, max(1, size - 2 * part)) for data in pair])
+
+
+def try_samples(
+    samples: Sequence[Any], pair: tuple[Any, Any], claim: Claim, *, risk: Fraction
 ) -> Iterator[Trial]:
     """At most EVENTS_PER_DIRECTION trials for each direction of one pair, each at `risk`."""
-    part = max(1, min(int(size * PART), MOST_TRAINING))
-    samples = draw(target, [(data, n) for n in (2 * part, max(1, size - 2 * part)) for data in pair])
     outcomes = read_outcomes(*samples)
     training, fresh = _train_on(outcomes[:2]), outcomes[2:]
     names = [show(data) for data in pair]
@@ -119,7 +126,8 @@ def _most_promising(
         _score(claim, cut=cut[::-1], sizes=sizes[::-1], risk=risk),
     )
     plain = list_features(*training.shape)
-    events = [event for feature in plain for event in choose_events(feature, training, scores)]
+    telling = [plain[0], *(feature for feature in plain[1:] if _varies(feature, training))]
+    events = [event for feature in telling for event in choose_events(feature, training, scores)]
     if can_learn(*training.shape) and max(event.promise for event in events) < PLAIN_ENOUGH:
         learned = learn_features(plain, *training.shape)
         events.extend(event for feature in learned for event in choose_events(feature, training, scores))
@@ -132,10 +140,17 @@ def _most_promising(
             yield put_in_words(event, training)
 
 
+def _varies(feature: Feature, training: Training) -> bool:
+    """Whether the outputs differ at all in this way of looking."""
+    columns = [feature(part) for part in (*training.shape, *training.cut)]
+    return any((column != columns[0][0]).any() for column in columns)
+
+
 def _score(claim: Claim, *, cut: tuple[int, int], sizes: tuple[int, int], risk: Fraction) -> Score:
     """How much counts on the cutting part promise to prove on the fresh part, less what is claimed.
 
-    Rates are first shaded by one standard error, so that small counts do not promise too much.
+    Rates are first shaded by one standard error, so that small counts do not promise too much. Where nothing
+    is promised at all, the larger difference of rates goes first.
     """
     z = normal_quantile(risk / 2)
     epsilons = np.array([epsilon for epsilon, _ in claim.points])[:, None]
@@ -147,7 +162,8 @@ def _score(claim: Claim, *, cut: tuple[int, int], sizes: tuple[int, int], risk: 
         lower = wilson(p * sizes[0], sizes[0], z=-z) - deltas
         upper = np.maximum(wilson(q * sizes[1], sizes[1], z=z), 1e-300)
         proved = np.where(lower > 0, np.log(np.maximum(lower, 1e-300) / upper), -np.inf)
-        strength = np.where(proved > 0, (proved - epsilons) / (epsilons + TRIFLE), proved - 1)
+        difference = first / cut[0] - second / cut[1]
+        strength = np.where(proved > 0, (proved - epsilons) / (epsilons + TRIFLE), difference - 2)
         return np.asarray(strength.max(axis=0))
 
     return score
@@ -163,12 +179,22 @@ def draw(target: Target, requests: Sequence[tuple[Any, int]]) -> list[Any]:
         samples = [target(data, n) for data, n in requests]
     except Exception:  # noqa: BLE001  an attacker sees any exception of the audited code
         return [[_draw_one(target, data) for _ in range(min(n, SINGLES))] for data, n in requests]
-    for outputs, (_, n) in zip(samples, requests, strict=True):
-        if not hasattr(outputs, "__len__") or len(outputs) != n:
-            raise InvalidParameter(
-                f"target must return the {n} outputs it is asked for. Return an array or a list."
-            )
-    return samples
+    return [_checked(outputs, n) for outputs, (_, n) in zip(samples, requests, strict=True)]
+
+
+def _checked(outputs: Any, n: int) -> Any:
+    """The outputs as an array or a sequence, if there are n of them."""
+    if hasattr(outputs, "__array__"):
+        outputs = np.asarray(outputs)  # a column or a frame of another library
+        counted = outputs.ndim > 0 and len(outputs) == n
+    else:
+        plain = isinstance(outputs, Sequence) and not isinstance(outputs, str | bytes)
+        counted = plain and len(outputs) == n
+    if not counted:
+        raise InvalidParameter(
+            f"target must return the {n} outputs it is asked for. Return an array or a list."
+        )
+    return outputs
 
 
 def _draw_one(target: Target, data: Any) -> Any:

@@ -57,7 +57,10 @@ class Claim:
         epsilon = exact(value, name="claim")
         if epsilon < 0:
             raise InvalidParameter(f"claim must be an epsilon >= 0, got {value}.", parameter="claim")
-        return cls(f"epsilon = {value}", ((round_up(epsilon), Fraction(0)),))
+        point = round_up(epsilon)
+        if not math.isfinite(point):
+            raise InvalidParameter("claim must be an epsilon below 2^1024.", parameter="claim")
+        return cls(f"epsilon = {value}", ((point, Fraction(0)),))
 
     def judge(self, first: Fraction, second: Fraction) -> Finding:
         """The strongest finding of an event of probability at least `first` and at most `second` (> 0).

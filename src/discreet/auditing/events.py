@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.auditing.bins import Bins, Counts, Places, partition
+from discreet.auditing.bins import Bins, Counts, partition
 from discreet.auditing.features import Feature
-from discreet.auditing.outcomes import Outcomes
+from discreet.auditing.outcomes import Column, Outcomes
+from discreet.auditing.search import Places
 
 Score: TypeAlias = Callable[[Counts, Counts], Counts]  # counts in both arms -> how much they would prove
 
@@ -39,11 +40,21 @@ class Event:
         """How many outcomes lie in the event."""
         values = self.feature(outcomes)
         turns = self.bins.turns(self.inside)
+        if turns is None and not self.bins.ordered:
+            return self._count_labels(values)
         if turns is None or len(turns) > FEW_TURNS:
             return int(np.count_nonzero(self.inside[self.bins.place(values)]))
         within = sum((-1) ** i * np.count_nonzero(values >= turn) for i, turn in enumerate(turns))
         missing = np.count_nonzero(values != values) if self.inside[-1] else 0  # noqa: PLR0124  NaN alone
         return int(within + missing)
+
+    def _count_labels(self, values: Column) -> int:
+        rest = bool(self.inside[-1])  # whether labels without a bin are inside
+        named = self.bins.points[self.inside[: len(self.bins.points)] != rest]
+        if len(named) > FEW_TURNS:
+            return int(np.count_nonzero(self.inside[self.bins.place(values)]))
+        found = sum(np.count_nonzero(values == label) for label in named)
+        return int(len(values) - found if rest else found)
 
     def to_json(self) -> dict[str, Any]:
         """The event in words and in numbers: exactly these values and open intervals of the feature."""
@@ -67,22 +78,20 @@ class Training:
 
 def choose_events(feature: Feature, training: Training, scores: tuple[Score, Score]) -> Iterator[Event]:
     """The most promising events of a feature, fine and coarse, more likely on the first and on the second."""
-    first, second = (feature(part) for part in training.shape)
-    bins = partition(np.concatenate((first, second)), fineness=FINE)
-    shape = (bins.count(first), bins.count(second))
-    cut = (bins.count(feature(training.cut[0])), bins.count(feature(training.cut[1])))
-    seen = shape[0] + shape[1] + cut[0] + cut[1] > 0
+    columns = [feature(part) for part in (*training.shape, *training.cut)]
+    bins = partition(np.concatenate(columns[:2]), fineness=FINE)
+    counts = bins.count(*columns)
+    seen = counts.sum(axis=0) > 0
     nearest = _nearest_seen(seen) if bins.ordered else np.arange(len(bins))
-    groups = [np.arange(len(bins))]
-    if bins.ordered:
-        groups.append(bins.coarsen(shape[0] + shape[1], COARSE))
-    for group in groups:
-        for favours in (0, 1):
-            chosen, proved = _best_set(shape, cut, group, favours, scores[favours])
+    for favours, chosen, proved in _best_sets(counts, scores):
+        inside = (chosen & seen)[nearest]
+        many = COMPLEXITY if np.count_nonzero(inside) > NAMED else 0.0
+        yield Event(feature, bins, inside, seen[nearest], favours, proved - feature.handicap - many)
+    if bins.ordered and np.count_nonzero(seen) > COARSE:
+        group = bins.coarsen(counts[0] + counts[1], COARSE)
+        for favours, chosen, proved in _best_sets(_join(counts, group), scores):
             inside = (chosen[group] & seen)[nearest]
-            many = group is groups[0] and np.count_nonzero(inside) > NAMED
-            handicap = feature.handicap + (COMPLEXITY if many else 0.0)
-            yield Event(feature, bins, inside, seen[nearest], favours, proved - handicap)
+            yield Event(feature, bins, inside, seen[nearest], favours, proved - feature.handicap)
 
 
 def _nearest_seen(seen: NDArray[np.bool_]) -> Places:
@@ -94,23 +103,28 @@ def _nearest_seen(seen: NDArray[np.bool_]) -> Places:
     return index
 
 
-def _best_set(
-    shape: tuple[Counts, Counts], cut: tuple[Counts, Counts], group: Places, favours: int, score: Score
-) -> tuple[NDArray[np.bool_], float]:
-    """The groups of bins with the largest likelihood ratios, as many of them as promise most."""
-    joined = [np.bincount(group, weights=counts).astype(np.float64) for counts in (*shape, *cut)]
-    ratio = _log_ratio(joined[favours], joined[1 - favours])
-    order = np.argsort(-ratio, kind="stable")
-    proved = score(np.cumsum(joined[2 + favours][order]), np.cumsum(joined[3 - favours][order]))
-    best = int(np.argmax(proved))
-    chosen = np.zeros(len(ratio), dtype=np.bool_)
-    chosen[order[: best + 1]] = True
-    return chosen, float(proved[best])
+def _join(counts: Counts, group: Places) -> Counts:
+    return np.stack([np.bincount(group, weights=row) for row in counts])
+
+
+def _best_sets(counts: Counts, scores: tuple[Score, Score]) -> Iterator[tuple[int, NDArray[np.bool_], float]]:
+    """For each neighbour the bins with the largest likelihood ratios, as many of them as promise most.
+
+    The rows of `counts`: of both neighbours to order the bins, then of both to set the threshold.
+    """
+    ratio = _log_ratio(counts[0], counts[1])
+    for favours, order in enumerate((np.argsort(-ratio, kind="stable"), np.argsort(ratio, kind="stable"))):
+        passed = np.cumsum(counts[2:, order], axis=1)
+        proved = scores[favours](passed[favours], passed[1 - favours])
+        best = int(np.argmax(proved))
+        chosen = np.zeros(len(ratio), dtype=np.bool_)
+        chosen[order[: best + 1]] = True
+        yield favours, chosen, float(proved[best])
 
 
 def _log_ratio(first: Counts, second: Counts) -> Counts:
     """ln(P/Q) per bin, drawn towards 0 where there are few samples."""
-    share = np.log((first + 0.5) / (first.sum() + 1)) - np.log((second + 0.5) / (second.sum() + 1))
+    share = np.log((first + 0.5) / (second + 0.5)) - np.log((first.sum() + 1) / (second.sum() + 1))
     return np.asarray(share * (1 - np.exp(-(first + second) / 2)))
 
 

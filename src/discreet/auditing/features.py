@@ -17,6 +17,7 @@ MOST_COLUMNS = 24  # positions of a long row that are looked at one by one
 MOST_PAIRED = 6  # positions that are compared two by two
 LEAST_TO_LEARN = 500  # outputs of each neighbour
 FEW = 64  # different outputs that are all looked at one by one
+SOME = 1000  # outputs that often show at once that there are more than a few
 NOTHING = -5000  # the lowest bit of 0, infinity and NaN: below every real one
 
 
@@ -56,6 +57,8 @@ def list_features(first: Outcomes, second: Outcomes) -> list[Feature]:
 def has_few(first: Outcomes, second: Outcomes) -> bool:
     """Whether there are so few different outputs that looking at whole ones is the best there is."""
     whole = [outcomes.labels["the whole output"].codes for outcomes in (first, second)]
+    if len(np.unique(whole[0][:SOME])) > FEW:
+        return False
     return len(np.unique(np.concatenate(whole))) <= FEW
 
 
@@ -108,15 +111,17 @@ def lowest_bit(column: Column) -> Column:
     [0, -2, 1]
     """
     if column.dtype.kind == "i":
-        low = column & -column
-        return np.where(low == 0, NOTHING, np.log2(np.abs(low.astype(np.float64)) + (low == 0))).astype(
-            np.int64
-        )
-    finite = np.isfinite(column) & (column != 0)
-    mantissa, exponent = np.frexp(np.where(finite, column, 1.0))
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    low = (whole & -whole).astype(np.float64)
-    return np.where(finite, exponent - 53 + np.log2(low).astype(np.int64), NOTHING)
+        return np.where(column != 0, _log2(column & -column), NOTHING)
+    bits = np.ascontiguousarray(column, dtype=np.float64).view(np.int64)
+    exponent, fraction = bits >> 52 & 0x7FF, bits & (1 << 52) - 1
+    whole = np.where(exponent > 0, fraction | 1 << 52, fraction)  # times 2^(exponent - 1075); 0 is 1 there
+    proper = (whole != 0) & (exponent < 0x7FF)
+    return np.where(proper, np.maximum(exponent, 1) - 1075 + _log2(whole & -whole), NOTHING)
+
+
+def _log2(powers: Column) -> Column:
+    """The exponents of powers of two, read from their floating-point representations."""
+    return (powers.astype(np.float64).view(np.int64) >> 52 & 0x7FF) - 1023
 
 
 def last_bits(column: Column) -> Column:
@@ -140,7 +145,7 @@ def _row_features(names: list[str]) -> Iterator[Feature]:
     )
     yield Feature("the largest of the row", lambda o: rows_of(o, names).max(axis=1))
     yield Feature("the smallest of the row", lambda o: rows_of(o, names).min(axis=1))
-    yield Feature("the range of the row", lambda o: np.ptp(rows_of(o, names), axis=1))
+    yield Feature("the range of the row", lambda o: _range(rows_of(o, names)))
     yield Feature("where the row is largest", lambda o: rows_of(o, names).argmax(axis=1))
     yield Feature("where the row is smallest", lambda o: rows_of(o, names).argmin(axis=1))
     yield Feature("how many of the row are not 0", lambda o: np.count_nonzero(rows_of(o, names), axis=1))
@@ -157,11 +162,11 @@ def _difference_feature(first: str, second: str) -> Feature:
 
 
 def rows_of(outcomes: Outcomes, names: list[str]) -> Column:
-    """The numeric positions as a matrix of float64."""
+    """The numeric positions as a matrix of float64, laid out by columns: rows are short."""
     found = outcomes.cache.get("rows")
     if found is None:
         columns = [outcomes.number(name) for name in names]
-        found = outcomes.cache["rows"] = np.stack(columns, axis=1).astype(np.float64)
+        found = outcomes.cache["rows"] = np.stack(columns).astype(np.float64, copy=False).T
     return found
 
 
@@ -171,6 +176,11 @@ def _signs(width: int) -> Column:
 
 def _halves(width: int) -> Column:
     return np.where(np.arange(width) < width // 2, -1.0, 1.0)
+
+
+def _range(rows: Column) -> Column:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(rows.max(axis=1) - rows.min(axis=1))
 
 
 def _ties(rows: Column) -> Column:

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.auditing.bins import Bins, Counts, partition
 from discreet.auditing.features import Feature
 from discreet.auditing.outcomes import Column, Outcomes
+from discreet.auditing.search import Places
+from discreet.auditing.trees import Tree, boost
 
-ROUNDS = 16
-RATE = 0.5
-SHRINK = 4.0  # weight of the prior in a leaf
 MOST_ROWS = 10_000  # per neighbour: enough to choose splits
 MOST_INPUTS = 12
 MOST_CUTS = 48
@@ -33,12 +31,14 @@ def learn_features(base: Sequence[Feature], first: Outcomes, second: Outcomes) -
     columns = [column for column in columns if column.information > 0]
     if len(columns) < 2:
         return []
-    trees = boost(columns, first, second)
+    trees = _fit_trees(columns, first, second)
     weights = discriminant([column.feature for column in columns], first, second)
     return [
         Feature("a learned linear combination", lambda o: _combine(columns, weights, o), handicap=HANDICAP),
         Feature("a learned sum of log-ratios", lambda o: _additive(columns, o), handicap=HANDICAP),
-        Feature("a learned score (boosted trees)", lambda o: sum_trees(columns, trees, o), handicap=HANDICAP),
+        Feature(
+            "a learned score (boosted trees)", lambda o: _sum_trees(columns, trees, o), handicap=HANDICAP
+        ),
     ]
 
 
@@ -54,21 +54,27 @@ class Binned:
     @classmethod
     def fit(cls, feature: Feature, first: Outcomes, second: Outcomes) -> "Binned":
         """Bins and ratios from training outcomes."""
-        pooled = np.concatenate((feature(first), feature(second))).astype(np.float64)
+        pooled = np.concatenate([feature(part)[:MOST_ROWS] for part in (first, second)]).astype(np.float64)
         points = partition(pooled, fineness=24).points
         points = points[:: max(1, len(points) // MOST_CUTS)]
         bins = Bins(points, np.zeros(len(points), dtype=np.bool_), ordered=True)
-        counts = [bins.count(feature(part).astype(np.float64)) + 2 for part in (first, second)]
+        places = [_place(feature, bins, part) for part in (first, second)]
+        counts = [np.bincount(place, minlength=len(bins)) + 2.0 for place in places]
         shares = [count / count.sum() for count in counts]
         log_ratio = np.log(shares[0] / shares[1])
         return cls(feature, bins, log_ratio, float((shares[0] - shares[1]) @ log_ratio))
 
-    def place(self, outcomes: Outcomes) -> NDArray[np.int64]:
-        """The bin of each outcome, looked up once: outcomes meet the bins of one training alone."""
-        key = f"the bin of {self.feature.words}"
-        if key not in outcomes.cache:
-            outcomes.cache[key] = self.bins.place(self.feature(outcomes).astype(np.float64))
-        return outcomes.cache[key]
+    def place(self, outcomes: Outcomes) -> Places:
+        """The bin of each outcome."""
+        return _place(self.feature, self.bins, outcomes)
+
+
+def _place(feature: Feature, bins: Bins, outcomes: Outcomes) -> Places:
+    """Looked up once: outcomes meet the bins of one training alone."""
+    key = f"the bin of {feature.words}"
+    if key not in outcomes.cache:
+        outcomes.cache[key] = bins.place(feature(outcomes).astype(np.float64, copy=False))
+    return outcomes.cache[key]
 
 
 def _additive(columns: Sequence[Binned], outcomes: Outcomes) -> Column:
@@ -83,9 +89,9 @@ def discriminant(features: Sequence[Feature], first: Outcomes, second: Outcomes)
 
     Where noise is shared between positions, the spread vanishes along some direction, and this finds it.
     """
-    matrices = [_matrix(features, part) for part in (first, second)]
-    means = [matrix.mean(axis=0) for matrix in matrices]
-    spread = sum((np.cov(matrix, rowvar=False) for matrix in matrices), start=np.zeros((len(features),) * 2))
+    matrices = [np.stack([_tame(feature(part)) for feature in features]) for part in (first, second)]
+    means = [matrix.mean(axis=1) for matrix in matrices]
+    spread = sum((np.cov(matrix) for matrix in matrices), start=np.zeros((len(features),) * 2))
     scale = np.sqrt(np.diag(spread))
     scale[~(scale > 1e-100)] = 1.0
     correlation = spread / scale / scale[:, None] + 1e-10 * np.eye(len(scale))
@@ -93,77 +99,29 @@ def discriminant(features: Sequence[Feature], first: Outcomes, second: Outcomes)
     return np.asarray(weights / max(float(np.abs(weights).max()), 1e-300))
 
 
-def _matrix(features: Sequence[Feature], outcomes: Outcomes) -> Column:
-    """Columns as float64, what is not finite set to 0 and the extreme cut off."""
-    columns = [
-        np.nan_to_num(feature(outcomes).astype(np.float64), posinf=0, neginf=0) for feature in features
-    ]
-    return np.clip(np.stack(columns, axis=1), -1e100, 1e100)
+def _tame(column: Column) -> Column:
+    """As float64, what is not finite set to 0 and the extreme cut off."""
+    column = np.nan_to_num(column.astype(np.float64), copy=False, posinf=0, neginf=0)
+    return np.clip(column, -1e100, 1e100, out=column)
 
 
 def _combine(columns: Sequence[Binned], weights: Column, outcomes: Outcomes) -> Column:
-    return np.round(_matrix([column.feature for column in columns], outcomes) @ weights, 9)
+    score = np.zeros(outcomes.size)
+    for column, weight in zip(columns, weights, strict=True):
+        score += weight * _tame(column.feature(outcomes))
+    return np.round(score, 9)
 
 
-@dataclass(frozen=True)
-class Tree:
-    """Two levels: split on one column, then on one column at each side; four leaves."""
-
-    columns: tuple[int, int, int]
-    cuts: tuple[int, int, int]
-    leaves: tuple[float, float, float, float]
-
-    def score(self, places: Sequence[NDArray[np.int64]]) -> Column:
-        """The leaf of each row."""
-        root, left, right = (places[c] > cut for c, cut in zip(self.columns, self.cuts, strict=True))
-        low = np.where(left, self.leaves[1], self.leaves[0])
-        return np.where(root, np.where(right, self.leaves[3], self.leaves[2]), low)
+def _fit_trees(columns: Sequence[Binned], first: Outcomes, second: Outcomes) -> list[Tree]:
+    sizes = [min(part.size, MOST_ROWS) for part in (first, second)]
+    places = [
+        np.concatenate([column.place(part)[:size] for part, size in zip((first, second), sizes, strict=True)])
+        for column in columns
+    ]
+    return boost(places, np.repeat([True, False], sizes))
 
 
-def sum_trees(columns: Sequence[Binned], trees: Sequence[Tree], outcomes: Outcomes) -> Column:
-    """The score of a sum of trees."""
+def _sum_trees(columns: Sequence[Binned], trees: Sequence[Tree], outcomes: Outcomes) -> Column:
     used = {column for tree in trees for column in tree.columns}
     places = [column.place(outcomes) if i in used else NOWHERE for i, column in enumerate(columns)]
     return sum((tree.score(places) for tree in trees), start=np.zeros(outcomes.size))
-
-
-def boost(columns: Sequence[Binned], first: Outcomes, second: Outcomes) -> list[Tree]:
-    """Gradient boosting of the logistic loss 'did it come from the first?' (Friedman 2001, Algorithm 5)."""
-    parts = [part.rows(0, MOST_ROWS) for part in (first, second)]
-    places = [np.concatenate([column.place(part) for part in parts]) for column in columns]
-    truth = np.concatenate((np.ones(parts[0].size), np.zeros(parts[1].size)))
-    score = np.zeros(len(truth))
-    trees: list[Tree] = []
-    for _ in range(ROUNDS):
-        chance = 1 / (1 + np.exp(-score))
-        tree = grow(places, truth - chance, chance * (1 - chance))
-        trees.append(tree)
-        score += tree.score(places)
-    return trees
-
-
-def grow(places: Sequence[NDArray[np.int64]], gradient: Column, weight: Column) -> Tree:
-    """The tree of two levels that lowers the loss most, chosen greedily."""
-    root, cut = best_split(places, gradient, weight)
-    side = places[root] > cut
-    halves = [best_split([p[rows] for p in places], gradient[rows], weight[rows]) for rows in (~side, side)]
-    leaves: list[float] = []
-    for rows, (column, at) in zip((~side, side), halves, strict=True):
-        sides = (rows & (places[column] <= at), rows & (places[column] > at))
-        leaves.extend(RATE * float(gradient[s].sum()) / (float(weight[s].sum()) + SHRINK) for s in sides)
-    (left, left_cut), (right, right_cut) = halves
-    return Tree((root, left, right), (cut, left_cut, right_cut), (leaves[0], leaves[1], leaves[2], leaves[3]))
-
-
-def best_split(places: Sequence[NDArray[np.int64]], gradient: Column, weight: Column) -> tuple[int, int]:
-    """The column and bin at which splitting lowers the loss most."""
-    best = (-np.inf, 0, 0)
-    for index, place in enumerate(places):
-        if not place.size:
-            break
-        low = np.cumsum(np.bincount(place, weights=gradient))
-        mass = np.cumsum(np.bincount(place, weights=weight))
-        gain = low**2 / (mass + SHRINK) + (low[-1] - low) ** 2 / (mass[-1] - mass + SHRINK)
-        cut = int(np.argmax(gain))
-        best = max(best, (float(gain[cut]), index, cut))
-    return best[1], best[2]

@@ -6,12 +6,14 @@ means the same on others. Exceptions are outcomes like any other.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from discreet.errors import InvalidParameter
 
 Column: TypeAlias = NDArray[Any]
 Codes: TypeAlias = NDArray[np.uint64]
@@ -126,7 +128,10 @@ def _constant(text: str, size: int) -> Label:
 
 def _from_objects(values: Sequence[Any]) -> Outcomes:
     """Irregular outputs: each distinct one is read once."""
-    texts = [canonical(value) for value in values]
+    try:
+        texts = [canonical(value) for value in values]
+    except RecursionError:
+        raise InvalidParameter("target must return outputs that do not contain themselves.") from None
     first: dict[str, int] = {}
     which = np.array([first.setdefault(text, len(first)) for text in texts], dtype=np.int64)
     seen: dict[int, Any] = {}
@@ -172,33 +177,53 @@ def shape_of(value: Any) -> str:
 
 
 def _spell(value: Any, inside: Callable[[Any], str], leaf: Callable[[Any], str]) -> str:
-    """Collections in order, keys included; everything else by `leaf`."""
+    """Collections in order, keys included, and objects by their fields; everything else by `leaf`."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key!r}: {inside(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return f"{type(value).__name__}({', '.join(map(inside, value))})"
+    found = _fields(value)
+    if found is not None:
+        parts = ", ".join(f"{name}={inside(item)}" for name, item in found.items())
+        return f"{type(value).__name__}({parts})"
     return leaf(value)
+
+
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    """The fields of an object whose words may hide them: a data class, or one described by its address."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    described: Any = type(value).__repr__
+    if described is object.__repr__:
+        return dict(getattr(value, "__dict__", {}))
+    return None
 
 
 def _leaves(value: Any, path: str) -> Iterable[tuple[str, float]]:
     """The numbers inside an output, with the length of every text and collection."""
-    if isinstance(value, bool | int | float | np.number | np.bool_):
+    if isinstance(value, complex | np.complexfloating):
+        yield from ((f"{path}.real", float(value.real)), (f"{path}.imag", float(value.imag)))
+    elif isinstance(value, bool | int | float | np.number | np.bool_):
         yield path, _as_float(value)
-        return
-    if isinstance(value, str | bytes):
+    elif isinstance(value, str | bytes):
         yield f"the length of {path}", float(len(value))
-        return
+    elif (items := _items(value)) is not None:
+        if isinstance(value, Sized):
+            yield f"the length of {path}", float(len(value))
+        for step, item in items:
+            yield from _leaves(item, f"{path}{step}")
+
+
+def _items(value: Any) -> Iterable[tuple[str, Any]] | None:
+    """What stands inside a collection or an object, and how it is reached."""
     if isinstance(value, Mapping):
-        items: Iterable[tuple[Any, Any]] = value.items()
-    elif isinstance(value, list | tuple | np.ndarray):
-        items = enumerate(value)
-    elif isinstance(value, set | frozenset):
-        items = ((item, 1) for item in value)
-    else:
-        return
-    yield f"the length of {path}", float(len(value))
-    for key, item in items:
-        yield from _leaves(item, f"{path}[{key!r}]")
+        return ((f"[{key!r}]", item) for key, item in value.items())
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+        return ((f"[{place}]", item) for place, item in enumerate(value))
+    if isinstance(value, set | frozenset):
+        return ((f"[{item!r}]", 1) for item in value)
+    found = _fields(value)
+    return None if found is None else ((f".{name}", item) for name, item in found.items())
 
 
 def _as_float(value: Any) -> float:

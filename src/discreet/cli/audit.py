@@ -14,6 +14,7 @@ from discreet.errors import InvalidParameter
 from discreet.losses import ApproxDP
 
 VIOLATED = 1  # the exit code: neither success nor an error of ours
+ASKS = 200  # of a question through the whole stack
 SAMPLES = 100_000  # of a question's releases
 
 
@@ -25,7 +26,7 @@ def audit(
     policy: Path | None = None,
     epsilon: float | None = None,
     rho: float | None = None,
-    asks: int = 200,
+    asks: int | None = None,
     neighbours: str | None = None,
     confidence: float = 1 - 1e-6,
     samples: int | None = None,
@@ -59,7 +60,7 @@ def audit(
     rho
         The price of a question, in place of epsilon.
     asks
-        How often a question is asked of each neighbour through the whole stack.
+        How often a question is asked of each neighbour through the whole stack; by default 200 times.
     neighbours
         A pair of neighbouring data as JSON, [D, D'], or a list of such pairs.
     confidence
@@ -77,21 +78,25 @@ def audit(
     import discreet as dp
 
     report: Any
+    about_questions = {"epsilon": epsilon, "rho": rho, "asks": asks}
+    about_others = {"claim": claim, "neighbours": neighbours, "parameters": parameters or None}
     with _progress(quiet=json) as progress:
         if policy is not None:
+            _refuse(about_others, "a question is audited at its price, on data that are invented")
             report = dp.audit_question(
                 target,
                 policy=policy,
                 epsilon=epsilon,
                 delta=delta,
                 rho=rho,
-                asks=asks,
+                asks=ASKS if asks is None else asks,
                 confidence=confidence,
                 seconds=seconds,
-                samples=samples or SAMPLES,
+                samples=SAMPLES if samples is None else samples,
                 progress=progress,
             )
         else:
+            _refuse(about_questions, "it is for a question, which needs --policy")
             found, promise = _claimed(target, parameters, claim, delta)
             report = dp.audit(
                 found,
@@ -108,13 +113,24 @@ def audit(
     sys.exit(VIOLATED if report.violated else 0)
 
 
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    """Options that would be ignored are mistakes."""
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidParameter(f"{name} must not be given here: {reason}.", parameter=name)
+
+
 def _claimed(
     target: str, parameters: tuple[str, ...], claim: float | None, delta: float | None
 ) -> tuple[Any, Any]:
     """What is audited, and what is claimed of it: a mechanism claims its own loss."""
+    if ":" in target:
+        _refuse({"parameters": parameters or None}, "they are for a mechanism by name")
     found: Any = _function(target) if ":" in target else _mechanism(target, parameters)
     if claim is None and not hasattr(found, "loss"):
         raise InvalidParameter("claim must be given for a function. Add --claim.", parameter="claim")
+    if claim is None and delta is not None:
+        raise InvalidParameter("delta must come with the epsilon of a claim. Add --claim.", parameter="delta")
     if claim is None:
         return found, found.loss
     return found, ApproxDP(claim, delta) if delta else claim
@@ -127,8 +143,11 @@ def _function(path: str) -> Callable[..., Any]:
         sys.path.insert(0, "")
     try:
         function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as missing:
-        raise InvalidParameter(f"target must name a function as module:function, got {path!r}.") from missing
+    except Exception as failed:  # a module may raise anything while it is imported
+        reason = f"{type(failed).__name__}: {failed}"
+        raise InvalidParameter(
+            f"target must name a function as module:function, got {path!r} ({reason})."
+        ) from failed
     if not callable(function):
         raise InvalidParameter(f"target must name a function, got {path!r}.", parameter="target")
     called: Callable[..., Any] = function

@@ -46,8 +46,9 @@ ORDER BY a.attnum"""
 class PostgresEngine(SQLEngine):
     """Tables of one PostgreSQL database; a table's source is its name there, "schema.table".
 
-    Sessions are pinned: read-only, repeatable read, UTC, a search path without anybody's own functions, and
-    timeouts for statements and locks. A connection that broke is replaced at the next question.
+    Transactions are pinned: read-only, repeatable read, UTC, a search path without anybody's own functions,
+    and timeouts for statements and locks, whatever the role, the database or the view before has set. A
+    connection that broke is replaced at the next question.
     """
 
     def __init__(
@@ -63,8 +64,6 @@ class PostgresEngine(SQLEngine):
         super().__init__(policy, PostgresDialect(), hashing)
         self._sources, self._address = dict(sources or {}), address or ""
         self._settings = {
-            "default_transaction_read_only": "on",
-            "default_transaction_isolation": "repeatable read",
             "statement_timeout": f"{int(timeout_s * 1000)}ms",
             "lock_timeout": "10s",
             "idle_in_transaction_session_timeout": "60s",
@@ -72,6 +71,8 @@ class PostgresEngine(SQLEngine):
             "timezone": "UTC",
             "datestyle": "ISO, YMD",
             "extra_float_digits": "1",
+            "standard_conforming_strings": "on",  # a backslash in a text stays one, and ends no quotation
+            "transform_null_equals": "off",
             "work_mem": work_memory,
             "jit": "off",  # generated expressions are long: compiling them costs more than it gains
         }
@@ -92,14 +93,14 @@ class PostgresEngine(SQLEngine):
                 connection.close()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        with self._session() as connection, connection.transaction():
+        with self._session() as connection, self._pinned(connection):
             return connection.execute(self._dialect.write(statement).encode()).fetchall()
 
     def _open(self) -> None:
         """Read how the tables are stored; what the owner must mend is said, what failed is not."""
         places = {table.name: self._place(table) for table in self._every}
         try:
-            with self._session() as connection:
+            with self._session() as connection, self._pinned(connection):
                 _check_server(connection)
                 stored = {
                     name: dict(connection.execute(COLUMNS, place).fetchall())
@@ -151,6 +152,15 @@ class PostgresEngine(SQLEngine):
                 return
         connection.close()
 
+    @contextlib.contextmanager
+    def _pinned(self, connection: "Connection[Any]") -> Iterator[None]:
+        """A transaction under our settings, which end with it: a pooler may give the next another backend."""
+        listed = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
+        values = [word for setting in self._settings.items() for word in setting]
+        with connection.transaction():
+            connection.execute(f"SELECT {listed}".encode(), values)
+            yield
+
     def _take(self) -> "Connection[Any]":
         import psycopg
 
@@ -174,15 +184,10 @@ class PostgresEngine(SQLEngine):
 
         given = conninfo_to_dict(self._address)
         missing = {name: value for name, value in PATIENCE.items() if name not in given}
-        address = make_conninfo(self._address, **missing)
+        address = make_conninfo(self._address, **missing, client_encoding="UTF8")
         connection = psycopg.connect(address, autocommit=True, prepare_threshold=None)
         connection.adapters.register_loader("numeric", _whole_loader())
-        try:
-            for name, value in self._settings.items():
-                connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
-        except BaseException:
-            connection.close()
-            raise
+        connection.read_only, connection.isolation_level = True, psycopg.IsolationLevel.REPEATABLE_READ
         return connection
 
 

@@ -19,20 +19,23 @@ from urllib.parse import urlsplit
 from discreet.engines.base import cannot_open
 from discreet.errors import InvalidParameter
 
-MAJOR = "4"  # the supported versions of Spark, and of PySpark
+VERSIONS = ("4.0", "4.1", "4.2", "4.3")  # of Spark and of PySpark, each run against the reference
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",  # what overflows fails, and is never wrapped around or made NULL
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.ansi.relationPrecedence": "false",
     "spark.sql.caseSensitive": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.variable.substitute": "false",  # a text such as ${x} stays one
     # Rows beyond a limit are dropped before they travel: one unit with half the rows sinks no task.
     "spark.sql.optimizer.windowGroupLimitThreshold": "1000000",
 }
+LEGACY = "spark.sql.legacy."
 # Of a Spark that we start: nothing is shown, written or listened for that need not be.
 STARTING = {
     "spark.app.name": "discreet",
@@ -106,13 +109,26 @@ def _is_not_ours(record: logging.LogRecord) -> bool:
 
 
 def _checked(session: Any) -> Any:
-    version = str(session.version)
-    if version.split(".", maxsplit=1)[0] != MAJOR:
-        raise InvalidParameter(f"Spark must be of version {MAJOR}, got {version}.", parameter="engine")
+    check_version("Spark", session.version)
     return session
 
 
+def check_version(name: str, version: str) -> None:
+    """Refuse a version, older or newer, that was never run against the reference.
+
+    >>> check_version("Spark", "4.1.2")
+    """
+    if ".".join(version.split(".")[:2]) not in VERSIONS:
+        raise InvalidParameter(
+            f"{name} must be of version {VERSIONS[0]} to {VERSIONS[-1]}, got {version}.", parameter="engine"
+        )
+
+
 def _set_up(session: Any) -> Any:
+    """Our settings, and nothing of what an owner has set to keep the meaning of an older Spark."""
+    for name in session.conf.getAll:
+        if name.startswith(LEGACY) and session.conf.isModifiable(name):
+            session.conf.unset(name)
     for name, value in SETTINGS.items():
         session.conf.set(name, value)
     return session
@@ -126,9 +142,7 @@ def _pyspark() -> Any:
             "engine must be installed, got Spark without PySpark. Run: pip install 'discreet[spark]'.",
             parameter="engine",
         ) from None
-    version = pyspark.__version__
-    if version.split(".", maxsplit=1)[0] != MAJOR:
-        raise InvalidParameter(f"PySpark must be of version {MAJOR}, got {version}.", parameter="engine")
+    check_version("PySpark", pyspark.__version__)
     return pyspark
 
 

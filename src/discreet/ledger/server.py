@@ -19,7 +19,7 @@ UNREACHABLE = (
     "the ledger's server must answer, and it did not: nothing was acknowledged. "
     "Look at its address, its log and its locks."
 )
-OLDEST = 130000  # pg_xact_status with 64-bit numbers, and all that the tables need
+OLDEST, NEWEST = 14, 18  # major versions on which all tests of the ledger ran; others are refused
 SCHEMA = "discreet"
 
 # What the server must report; asked with the first statement of every transaction that writes.
@@ -82,8 +82,9 @@ def connect(address: Address, *, patience: float) -> "psycopg.Connection[Any]":
 
 
 def _configure(connection: "psycopg.Connection[Any]", schema: str, patience: float) -> None:
-    if connection.info.server_version < OLDEST:
-        raise LedgerConflict("the ledger's server must be PostgreSQL 13 or newer.")
+    major = connection.info.server_version // 10000
+    if not OLDEST <= major <= NEWEST:
+        raise LedgerConflict(f"the ledger's server must be PostgreSQL {OLDEST} to {NEWEST}, got {major}.")
     check_settings(connection.execute(f"SELECT {_REPORT}".encode()).fetchone())
     milliseconds = max(1, int(1000 * patience))
     for name, value in {

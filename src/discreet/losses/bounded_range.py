@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb
+from flint import acb, arb
 
 from discreet.losses.family import Direction, Family, register, scaled
 from discreet.losses.loss import PrivacyLoss
-from discreet.losses.nodes import Acb
+from discreet.losses.nodes import Acb, Grid, Nodes
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
 from discreet.numerics import Arb, Real, ball, exact_epsilon, exact_positive
@@ -31,6 +31,16 @@ class BoundedRangePair(Pair):
     def moment(self, z: Acb) -> Acb:
         w = z + arb(0.5)
         return self._scale * (w * self.epsilon).sinh() / w
+
+    def nodes(self, grid: Grid) -> Nodes:
+        half = grid.theta + arb(0.5)
+        if half * self.epsilon < arb(2) ** -12:  # both turns would cancel
+            return super().nodes(grid)
+        fallen = (-2 * half * self.epsilon).exp()
+        share = half / (1 - fallen)
+        turning = Nodes.powers(acb(0, grid.spacing * self.epsilon), grid.last)
+        both = turning.scaled(share) - turning.conjugate().scaled(share * fallen)
+        return both * grid.inverse(0.5)
 
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         cosh = ((theta + arb(0.5)) * self.epsilon).cosh()

@@ -78,6 +78,9 @@ class LaplacePair(Pair):
     def point_masses(self) -> list[tuple[Arb, Arb]]:
         return [(self.epsilon, arb(1) / 2), (-self.epsilon, (-self.epsilon).exp() / 2)]
 
+    def top_atom(self) -> tuple[Arb, Arb] | None:
+        return self.epsilon, arb(1) / 2
+
     def density(self, loss: Arb) -> Arb:
         return ((loss - self.epsilon) / 2).exp() / 4 if abs(loss) < self.epsilon else arb(0)
 
@@ -89,6 +92,8 @@ class LaplacePair(Pair):
 
 class GaussianPair(Pair):
     """N(0, 1) against N(μ, 1), scaled by the probability that nothing fails: the loss is N(μ²/2, μ²)."""
+
+    cost = 2
 
     def __init__(self, mu_squared: Fraction, *, failure: Fraction = Fraction(0)) -> None:
         self.mu_squared = ball(mu_squared)
@@ -103,6 +108,11 @@ class GaussianPair(Pair):
 
     def moment(self, z: Acb) -> Acb:
         return self._kept * (z * (z + 1) * self.mu_squared / 2).exp()
+
+    def nodes(self, grid: Grid) -> Nodes:
+        turning = acb(0, (grid.theta + arb(0.5)) * self.mu_squared * grid.spacing)
+        bell = Nodes.bell(self.mu_squared * grid.spacing**2 / 2, grid.last)
+        return bell * Nodes.powers(turning, grid.last)
 
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         return abs(self.moment(acb(theta))) * (-self.mu_squared * frequency**2 / 2).exp()

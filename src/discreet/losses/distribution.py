@@ -8,10 +8,11 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.losses import questions
+from discreet.losses.extremes import pair_failure
 from discreet.losses.family import Direction
 from discreet.losses.pair import Pair
 from discreet.losses.term import Term
-from discreet.numerics import Arb, Interval, Real, ball, exact, round_up, working_precision
+from discreet.numerics import Arb, Interval, Real, ball, exact, exact_delta, round_up, working_precision
 
 BITS = 256
 MOST_ATOMS = 4096
@@ -57,10 +58,7 @@ class LossDistribution:
     def failure(self) -> float:
         """Pr[L = ∞], rounded up."""
         with working_precision(BITS):
-            kept = arb(1)
-            for pair, count in self._pairs():
-                kept *= (1 - pair.failure()) ** count
-            return 0.0 if kept == 1 else round_up(1 - kept)
+            return round_up(pair_failure(self._pairs()))
 
     @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
@@ -106,6 +104,14 @@ class LossDistribution:
                 upper = questions.delta_ends(self.terms, self.direction, y.mid())[1]
                 best = min(best, round_up(upper / -(-arb(gap)).expm1()))
         return best
+
+    def epsilon_interval(self, *, delta: Real, width: float = 1e-3) -> Interval:
+        """Two ends around the least ε >= 0 with δ(ε) <= delta in this direction alone; delta > 0."""
+        limit = exact_delta(delta)
+        if limit == 0:
+            raise InvalidParameter("delta must be > 0, got 0. Ask support for the largest loss.")
+        with working_precision(questions.BITS):
+            return questions.epsilon_one_way(self.terms, self.direction, limit, width)
 
     def delta(self, epsilon: Real) -> float:
         """The exact δ(ε) of this direction, rounded up."""

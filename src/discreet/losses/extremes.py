@@ -4,7 +4,7 @@ Both are exact where their parts are rational, so that ten losses of 1/10 make 1
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from flint import arb
@@ -14,6 +14,7 @@ from discreet.losses.family import DIRECTIONS, Direction
 from discreet.losses.term import Terms
 from discreet.numerics import Arb, ball, round_down, round_up, working_precision
 
+MOST_DIGITS = 20_000  # bits of a probability that is still worth keeping exactly
 CLOSED_BITS = 512  # closed forms cancel: ρ of a bounded range of 2^−60 is about 2^−123
 
 
@@ -24,26 +25,31 @@ def parts_of(terms: Terms, direction: Direction, kind: str) -> list[Part]:
 
 
 def failure_of(terms: Terms, direction: Direction) -> Fraction | Arb:
-    """1 − ∏(1 − δᵢ)^kᵢ, exactly where every δᵢ is rational."""
-    exact = [term.family.rational_failure(direction) for term in terms]
-    if any(value is None for value in exact):
-        kept = arb(1)
-        for term in terms:
-            kept *= (1 - term.family.failure(direction)) ** term.count
-        return 1 - kept
+    """1 − ∏(1 − δᵢ)^kᵢ, exactly where every δᵢ is rational and the powers are not too long."""
+    exact = [(term.family.rational_failure(direction), term.count) for term in terms]
+    known = [(value, count) for value, count in exact if value]
+    long = sum(value.denominator.bit_length() * count for value, count in known) > MOST_DIGITS
+    if long or any(value is None for value, _ in exact):
+        return _failing((term.family.failure(direction), term.count) for term in terms)
     rational = Fraction(1)
-    for value, term in zip(exact, terms, strict=True):
-        assert value is not None
-        rational *= (1 - value) ** term.count if value else 1
+    for value, count in known:
+        rational *= (1 - value) ** count
     return 1 - rational
 
 
 def pair_failure(parts: Sequence[Part]) -> Arb:
     """1 − ∏(1 − δᵢ)^kᵢ of pairs."""
-    kept = arb(1)
-    for pair, count in parts:
-        kept *= (1 - pair.failure()) ** count
-    return 1 - kept
+    return _failing((pair.failure(), count) for pair, count in parts)
+
+
+def _failing(failures: Iterable[tuple[Arb, int]]) -> Arb:
+    """1 − ∏(1 − δᵢ)^kᵢ, without cancelling."""
+    logs = arb(0)
+    for failure, count in failures:
+        if not failure < 1:
+            return arb(1) if failure >= 1 else arb(0).union(arb(1))
+        logs += count * (-failure).log1p()
+    return -logs.expm1()
 
 
 def largest_of(terms: Terms, direction: Direction) -> Fraction | Arb | None:
@@ -70,6 +76,11 @@ def as_ball(value: Fraction | Arb) -> Arb:
 def at_most(value: Fraction | Arb, limit: Fraction) -> bool:
     """Whether the value is certainly <= limit."""
     return bool(value <= limit) if isinstance(value, Fraction) else bool(value <= ball(limit))
+
+
+def exceeds(value: Fraction | Arb, limit: Fraction) -> bool:
+    """Whether the value is certainly > limit."""
+    return bool(value > limit) if isinstance(value, Fraction) else bool(value > ball(limit))
 
 
 def least_pure_epsilon(terms: Terms) -> float:

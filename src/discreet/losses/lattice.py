@@ -7,7 +7,7 @@ from flint import acb, arb, ctx
 
 from discreet.losses.family import Direction, Family, register
 from discreet.losses.loss import PrivacyLoss
-from discreet.losses.nodes import Acb
+from discreet.losses.nodes import Acb, Grid, Nodes
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
 from discreet.numerics import Arb, Real, ball, exact_positive, exact_whole
@@ -33,6 +33,8 @@ def _few_steps(rate: Fraction, shift: int) -> Pair:
 class ManySteps(Pair):
     """The discrete Laplace with a shift of many steps: losses a(Δ − 2k), k = 0 ... Δ."""
 
+    cost = 4
+
     def __init__(self, rate: Fraction, shift: int) -> None:
         self.a = ball(rate)
         self.shift = shift
@@ -55,6 +57,31 @@ class ManySteps(Pair):
         last = (step * self.shift).exp()
         series = (step.exp() - last) / -step.expm1()
         return top * ((1 + last) / self._total + self._inner * series)
+
+    def nodes(self, grid: Grid) -> Nodes:
+        whole = self.moment(acb(grid.theta)).real
+        top = (grid.theta * (self.a * self.shift)).exp() / whole
+        ratio = (-self.a * (1 + 2 * grid.theta)).exp()
+        bottom = top * ratio**self.shift
+        rising = Nodes.powers(acb(0, grid.spacing * self.a * self.shift), grid.last)
+        falling = rising.conjugate()
+        step = Nodes.powers(acb(0, -2 * grid.spacing * self.a), grid.last).scaled(ratio)
+        ends = rising.scaled(top / self._total) + falling.scaled(bottom / self._total)
+        return ends + ((rising * step).scaled(top) - falling.scaled(bottom)) * self._series(grid, step)
+
+    def _series(self, grid: Grid, step: Nodes) -> Nodes:
+        """inner/(1 − e^(−w)) with w = 2a(z + ½); for small w from ½coth(w/2), so that nothing cancels."""
+        half = grid.theta + arb(0.5)
+        if not 2 * self.a * (half + grid.spacing * grid.last) < arb(0.25):
+            return step.one_minus().inverse().scaled(self._inner)
+        line = Nodes.line(half, grid.spacing, grid.last).scaled(2 * self.a)
+        flat = Nodes.powers(acb(0), grid.last).scaled(self._inner / 2)
+        return (
+            flat + grid.inverse(0.5).scaled(self._inner / (2 * self.a)) + line.half_coth().scaled(self._inner)
+        )
+
+    def top_atom(self) -> tuple[Arb, Arb] | None:
+        return self.a * self.shift, 1 / self._total
 
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         top = (theta * (self.a * self.shift)).exp()
@@ -89,6 +116,8 @@ class ManySteps(Pair):
 
 class DiscreteGaussianPair(Pair):
     """Pr[k] ∝ e^(−k²/2σ²) against itself shifted by Δ: losses (Δ² − 2kΔ)/2σ²."""
+
+    cost = 100  # its nodes are balls
 
     def __init__(self, sigma_squared: Fraction, shift: int) -> None:
         self.variance = ball(sigma_squared)

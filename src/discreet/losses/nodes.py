@@ -45,7 +45,7 @@ class Values(Protocol):
         """About the same: for a search, and in no proof."""
 
     def scaled(self, factor: Arb) -> "Values":
-        """v times a real number in [0, 1]."""
+        """v times a real number >= 0."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,33 @@ class Nodes:
         rows, share = geometric([exponent], last)
         return cls(rows[0], share * _sizes(rows[0]) + TINY)
 
+    @classmethod
+    def bell(cls, rate: Arb, last: int) -> "Nodes":
+        """e^(−rate·j²) for j = 0 ... last, filled by doubling: −r(j+m)² = −rj² − rm² − 2rmj."""
+        values, share = np.ones(1), 0.0
+        while len(values) <= last and rate * len(values) ** 2 < 1000:  # beyond, all are below TINY
+            filled = len(values)
+            rows, wrong = geometric([acb(-2 * rate * filled)], filled - 1)
+            factor = (-rate * filled**2).exp()
+            share += wrong + 2 * PRODUCT + (3 * UNIT if factor.rel_accuracy_bits() >= 56 else np.inf)
+            values = np.concatenate([values, values * rows[0].real * float(factor)])
+        found = np.zeros(last + 1)
+        found[: len(values)] = values[: last + 1]
+        return cls(found, (share * SLACK) * _sizes(found) + TINY)
+
+    def conjugate(self) -> "Nodes":
+        """v̄."""
+        return Nodes(self.values.conjugate(), self.error)
+
+    def __add__(self, other: "Nodes") -> "Nodes":
+        return self._joined(self.values + other.values, other)
+
+    def __sub__(self, other: "Nodes") -> "Nodes":
+        return self._joined(self.values - other.values, other)
+
+    def _joined(self, values: Array, other: "Nodes") -> "Nodes":
+        return Nodes(values, (self.error + other.error + UNIT * _sizes(values)) * SLACK)
+
     def __mul__(self, other: "Nodes") -> "Nodes":
         values = self.values * other.values
         mine, theirs = _sizes(self.values), _sizes(other.values)
@@ -93,12 +120,20 @@ class Nodes:
     def inverse(self) -> "Nodes":
         """v̄/|v|²; the error must be below the size."""
         squares = self.values.real**2 + self.values.imag**2
-        values = self.values.conjugate() / squares
         sizes = np.sqrt(squares) / SLACK
         left = np.maximum(sizes - self.error, 0.0)
-        with np.errstate(divide="ignore"):  # nothing is known of 1/v where v may be 0
+        with np.errstate(divide="ignore", invalid="ignore"):  # nothing is known of 1/v where v may be 0
+            values = self.values.conjugate() / squares
             wrong = self.error / (sizes * left) + 6 * UNIT / sizes
         return Nodes(values, wrong * SLACK + TINY)
+
+    def half_coth(self) -> "Nodes":
+        """½coth(v/2) − 1/v = v/12 − v³/720 + v⁵/30240 − ..., for sizes below ¼."""
+        square, sizes = self.values * self.values, _sizes(self.values)
+        inner = 1 / 30240 - square * (1 / 1209600 - square / 47900160)
+        values = self.values * (1 / 12 - square * (1 / 720 - square * inner))
+        # the slope is below 1/8; each step loses at most 4u of 1/12; the next term is 691v¹¹/1307674368000
+        return Nodes(values, self.error / 8 + 4 * UNIT * sizes + 1e-9 * sizes**11 + TINY)
 
     def one_minus(self) -> "Nodes":
         values = 1 - self.values
@@ -107,7 +142,8 @@ class Nodes:
     def scaled(self, factor: Arb) -> "Nodes":
         share, off = rounded(acb(factor))
         values = share.real * self.values
-        return Nodes(values, (self.error + (off + UNIT) * _sizes(self.values)) * SLACK)
+        error = (share.real + off) * self.error + (off + UNIT * share.real) * _sizes(self.values)
+        return Nodes(values, error * SLACK + TINY)
 
     def both_sides(self, angle: Arb) -> Arb:
         turns = Nodes.powers(acb(0, angle), len(self.values) - 1)

@@ -7,6 +7,7 @@ Pairs compose: products of dominating pairs dominate the adaptive composition of
 Everything here is computed in Arb balls at the working precision, so each number encloses the truth.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -92,6 +93,10 @@ class Pair(ABC):
         """(loss, probability) of each atom, where they are listed."""
         return []
 
+    def top_atom(self) -> tuple[Arb, Arb] | None:
+        """The largest loss and its probability, where that loss is an atom."""
+        return None
+
     def density(self, loss: Arb) -> Arb:
         """The density of L beside its atoms."""
         return arb(0)
@@ -170,11 +175,12 @@ class Atoms(Pair):
 
     def about_log_moment(self, theta: float) -> float:
         if self._floats is None:
-            self._floats = np.array([[float(x) for x in atom] for atom in self.atoms]).T
-        losses, masses = self._floats
-        exponents = theta * losses
+            seen = [(float(loss), float(mass.log())) for loss, mass in self.atoms if mass > 0]
+            self._floats = np.array(seen or [(0.0, -math.inf)]).T
+        losses, logs = self._floats
+        exponents = theta * losses + logs
         top = exponents.max()
-        return float(top + np.log(masses @ np.exp(exponents - top)))
+        return float(top + np.log(np.sum(np.exp(exponents - top)))) if top > -math.inf else -math.inf
 
     def about_decay(self, theta: float, frequency: float) -> float:
         return 0.0
@@ -193,6 +199,9 @@ class Atoms(Pair):
 
     def point_masses(self) -> list[tuple[Arb, Arb]]:
         return list(self.atoms)
+
+    def top_atom(self) -> tuple[Arb, Arb] | None:
+        return max(self.atoms, key=lambda atom: float(atom[0]), default=None)
 
     def tail(self, loss: Arb) -> Arb | None:
         above = [mass for value, mass in self.atoms if not value <= loss]

@@ -12,16 +12,18 @@ from functools import lru_cache
 from flint import arb
 
 from discreet.losses.contour import Part, chernoff_factor, log_moment
-from discreet.losses.extremes import as_ball, at_most, failure_of, largest_of, pair_failure, parts_of
+from discreet.losses.extremes import as_ball, at_most, exceeds, failure_of, largest_of, pair_failure, parts_of
 from discreet.losses.family import DIRECTIONS, Direction
+from discreet.losses.floors import delta_floor, epsilon_floor, finite_mass
 from discreet.losses.inversion import Curve, invert, invert_from_scratch
 from discreet.losses.moments import moment_delta, moment_epsilon
-from discreet.losses.solvers import Saddle, Solver, exact_solver
+from discreet.losses.solvers import FINE, Ends, Saddle, exact_solver
 from discreet.losses.term import Terms
 from discreet.losses.tuning import Landscape
 from discreet.numerics import Arb, Interval, ball, round_down, round_up, working_precision
 
 BITS = 128
+CLOSED = 1e-6  # two ends as near as this need no other bound
 LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 
 
@@ -35,14 +37,10 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     with working_precision(BITS):
         found = Interval(0.0, LEAST_EPSILON)
         for direction in _directions(terms):
-            single = _one_use(terms, direction)
-            if single is not None:
-                end = invert_from_scratch(single, ball(delta), ceiling=math.inf)
-            elif _ceiling(terms, direction, delta) <= found.lower:
+            known = found.lower > 0 and not _is_one_use(terms)
+            if known and _ceiling(terms, direction, delta) <= found.lower:
                 continue  # the other direction is worse, whatever this one is
-            else:
-                end = _epsilon_one_way(terms, direction, delta, width)
-            found = greatest([found, end])
+            found = greatest([found, epsilon_one_way(terms, direction, delta, width)])
     return found
 
 
@@ -64,7 +62,11 @@ def greatest(ends: Sequence[Interval]) -> Interval:
 
 
 def _alternatives(terms: Terms) -> tuple[Terms, ...]:
-    return terms[0].family.alternatives() if len(terms) == 1 and terms[0].count == 1 else ()
+    return terms[0].family.alternatives() if _is_one_use(terms) else ()
+
+
+def _is_one_use(terms: Terms) -> bool:
+    return len(terms) == 1 and terms[0].count == 1
 
 
 def _directions(terms: Terms) -> tuple[Direction, ...]:
@@ -74,7 +76,11 @@ def _directions(terms: Terms) -> tuple[Direction, ...]:
 # --- one direction --------------------------------------------------------------------------------------
 
 
-def _epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width: float) -> Interval:
+def epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width: float) -> Interval:
+    """Two ends around the least ε >= 0 with δ(ε) <= delta in one direction, at the working precision."""
+    single = _one_use(terms, direction)
+    if single is not None:
+        return invert_from_scratch(single, ball(delta), ceiling=math.inf)
     ceiling = _ceiling(terms, direction, delta)
     left = ball(delta) - as_ball(failure_of(terms, direction))
     if not left > 0:
@@ -91,7 +97,7 @@ def _epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width:
 
 def _one_use(terms: Terms, direction: Direction) -> Curve | None:
     """The curve of a single use, where the family knows it itself."""
-    if len(terms) > 1 or terms[0].count > 1 or terms[0].family.one_use(arb(1), direction) is None:
+    if not _is_one_use(terms) or terms[0].family.one_use(arb(1), direction) is None:
         return None
     family = terms[0].family
     return lambda epsilon: family.one_use(epsilon, direction) or (arb(0), arb(1))
@@ -114,23 +120,26 @@ def _witness_epsilon(
 def _least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float:
     # δ does not exceed the probability of failing outright: only the largest loss, or nothing, is enough
     failure, top = failure_of(terms, direction), largest_of(terms, direction)
-    certain = all(term.family.exact for term in terms) and not at_most(failure, delta)
-    if certain or top is None:
-        return math.inf if certain else 0.0
-    return round_down(top) if all(term.family.exact for term in terms) else 0.0
+    if not all(term.family.exact for term in terms):
+        return 0.0
+    if exceeds(failure, delta):
+        return math.inf
+    return round_down(top) if top is not None and at_most(failure, delta) else 0.0
 
 
 def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, ceiling: float) -> Interval:
     solver = exact_solver(parts)
     if solver is not None:
         return invert_from_scratch(solver.bounds, delta, ceiling=ceiling)
+    floor = epsilon_floor(parts, delta)
     landscape = Landscape(parts)
     tilt, near = landscape.at_delta(float(delta.mid()))
     theta = arb(landscape.chernoff)
     chernoff = (log_moment(parts, theta) + chernoff_factor(theta).log() - delta.log()) / theta
     high = min(ceiling, max(round_up(chernoff), 0.0))
     saddle = Saddle(landscape, tilt, near, width)
-    return invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high, about=saddle.about)
+    found = invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high, about=saddle.about)
+    return Interval(max(found.lower, min(floor, found.upper)), found.upper)
 
 
 def _delta_one_way(terms: Terms, direction: Direction, epsilon: Fraction) -> Interval:
@@ -144,30 +153,34 @@ def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, A
     single = _one_use(terms, direction)
     if single is not None:
         return single(epsilon)
-    top = largest_of(terms, direction)
+    top, exact = largest_of(terms, direction), all(term.family.exact for term in terms)
     if top is not None and as_ball(top) <= epsilon:  # nothing but outright failure is left
         failure = as_ball(failure_of(terms, direction))
-        exact = all(term.family.exact for term in terms)
         return failure if exact else arb(0), failure
-    upper = moment_delta(terms, direction, epsilon)
-    exact = all(term.family.exact for term in terms)
-    dominating = parts_of(terms, direction, "dominating")
-    lower = arb(0)
-    if dominating:
-        low, high = _solver_at(dominating, epsilon).bounds(epsilon)
-        failure = pair_failure(dominating)
-        upper = upper.min(high + failure)
-        lower = low.max(arb(0)) + failure
+    lower, upper = arb(0), arb(1)
+    if dominating := parts_of(terms, direction, "dominating"):
+        lower, upper = _pair_ends(dominating, epsilon)
     if not exact:
-        witnesses = parts_of(terms, direction, "witness")
-        lower = _solver_at(witnesses, epsilon).bounds(epsilon)[0].max(arb(0)) + pair_failure(witnesses)
+        lower = _pair_ends(parts_of(terms, direction, "witness"), epsilon)[0]
+    if not upper - lower < CLOSED * upper:
+        upper = upper.min(moment_delta(terms, direction, epsilon))
     return lower, upper
 
 
-def _solver_at(parts: Sequence[Part], epsilon: Arb) -> Solver:
+def _pair_ends(parts: Sequence[Part], epsilon: Arb) -> Ends:
+    """Both ends of δ(ε), with what fails outright."""
+    low, high = _finite_ends(parts, epsilon)
+    failure = pair_failure(parts)
+    return low.max(arb(0)) + failure, high + failure
+
+
+def _finite_ends(parts: Sequence[Part], epsilon: Arb) -> Ends:
     solver = exact_solver(parts)
     if solver is not None:
-        return solver
-    landscape = Landscape(parts)
-    middle = float(epsilon.mid())
-    return Saddle(landscape, landscape.at_epsilon(middle), middle, 1e-3)
+        return solver.bounds(epsilon)
+    floor, whole = delta_floor(parts, epsilon), finite_mass(parts)
+    if whole - floor < FINE * whole:
+        return floor, whole
+    landscape, middle = Landscape(parts), float(epsilon.mid())
+    low, high = Saddle(landscape, landscape.at_epsilon(middle), middle, 1e-3).bounds(epsilon)
+    return low.max(floor), high.min(whole)

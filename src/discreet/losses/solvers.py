@@ -132,7 +132,7 @@ class Saddle:
         arithmetic: Arithmetic = Nodes if sum(count for _, count in parts) <= MOST_USES else Balls
         cost = sum(pair.cost for pair, _ in parts) * (1 if arithmetic is Nodes else 100)
         lattice = common_lattice(parts)
-        if lattice is not None and self.window.width < BUDGET / cost * float(lattice[1]):
+        if lattice is not None and self.window.width < min(BUDGET, MOST / cost) * float(lattice[1]):
             last = int(self.window.width / float(lattice[1])) // 2 + 1
             self.contour: Contour = Folded(
                 parts, theta=tilt.theta, lattice=lattice, last=last, arithmetic=arithmetic

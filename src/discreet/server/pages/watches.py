@@ -102,7 +102,7 @@ async def _show(
         standing=await standing_of(dataset, visitor),
         example=_example(dataset.policy),
         seconds=dataset.describe()["deadline_s"],
-        problem=problem.message if problem else "",
+        problem=problem.message.splitlines()[0] if problem else "",  # the rest draws its place in plain text
         waits=waits,
         filled=defaultdict(str, filled or {}),
         key=secrets.token_hex(16),  # a form that is sent twice opens one watch

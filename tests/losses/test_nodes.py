@@ -1,0 +1,55 @@
+"""Values at the nodes in floating point hold those in balls, and their errors are needed."""
+
+from fractions import Fraction as F
+
+import pytest
+from flint import acb, arb
+
+from discreet.losses.bounded_range import BoundedRangePair
+from discreet.losses.continuous import GaussianPair, LaplacePair
+from discreet.losses.lattice import ManySteps
+from discreet.losses.nodes import Grid
+from discreet.numerics import working_precision
+
+PAIRS = {
+    "laplace": lambda: LaplacePair(F(1, 3)),
+    "gaussian": lambda: GaussianPair(F(1, 4)),
+    "wide gaussian": lambda: GaussianPair(F(10**6)),
+    "narrow gaussian": lambda: GaussianPair(F(1, 10**8)),
+    "bounded range": lambda: BoundedRangePair(F(1, 2)),
+    "small bounded range": lambda: BoundedRangePair(F(1, 10**9)),
+    "large bounded range": lambda: BoundedRangePair(F(300)),
+    "many steps": lambda: ManySteps(F(1, 100), 200),
+    "many fine steps": lambda: ManySteps(F(1, 2**20), 2**20),
+    "many large steps": lambda: ManySteps(F(3), 100),
+}
+GRIDS = [(0.3, 0.1), (4.0, 3.0), (1e4, 50.0), (1e-3, 0.01)]  # tilt and spacing
+
+
+@pytest.fixture(autouse=True)
+def _precisely():
+    with working_precision(128):
+        yield
+
+
+def gaps(pair, theta, spacing):
+    """For each node: how far the float is from the ball, and the error it admits."""
+    grid = Grid(arb(theta), arb(spacing), 60)
+    fast, balls = pair.nodes(grid), pair.balls(grid).values
+    return [
+        (abs(acb(complex(value)) - ball), float(error))
+        for value, error, ball in zip(fast.values, fast.error, balls, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(("theta", "spacing"), GRIDS)
+def test_floats_are_within_their_error_of_the_balls_and_good(name, theta, spacing):
+    for gap, error in gaps(PAIRS[name](), theta, spacing):
+        assert gap <= arb(error)
+        assert error < 1e-13
+
+
+@pytest.mark.parametrize("name", ["gaussian", "bounded range", "many steps", "many fine steps"])
+def test_without_their_errors_the_floats_are_wrong(name):
+    assert any(gap > 0 for gap, _ in gaps(PAIRS[name](), 0.3, 0.1))
