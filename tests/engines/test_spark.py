@@ -2,6 +2,7 @@
 for what all engines share, and test_spark_failures.py for what is lost and killed."""
 
 import datetime
+import logging
 import random
 import re
 from decimal import Decimal
@@ -14,7 +15,7 @@ import pytest
 
 from discreet.engines import DuckDBEngine, SparkEngine, open_engine
 from discreet.engines.spark_dialect import SparkDialect
-from discreet.engines.spark_session import open_beside
+from discreet.engines.spark_session import open_beside, quiet
 from discreet.engines.sql import column, named, whole
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
 from discreet.planning import plan_exact
@@ -227,6 +228,13 @@ def test_engine_errors_are_one_constant(opened, monkeypatch, capfd):
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
     assert CANARY not in f"{caught.value!r} {caught.value.fields} {capfd.readouterr()}"
+
+
+def test_being_quiet_first_leaves_the_owner_the_errors_of_spark(monkeypatch):
+    """A logger that is made first is of PySpark's class: any other one raises at PySpark's own words."""
+    monkeypatch.setattr("discreet.engines.spark_session.LOGGERS", ("MadeFirst",))
+    with quiet():
+        logging.getLogger("MadeFirst").error("a word of Spark's", errorClass="DIVIDE_BY_ZERO", context={})
 
 
 def test_a_timeout_is_the_same_constant(opened):

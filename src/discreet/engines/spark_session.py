@@ -93,8 +93,10 @@ def is_alive(session: Any) -> bool:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """PySpark logs the errors of Spark, which may quote the data: not those of this thread, for now."""
+    from pyspark.logger import PySparkLogger
+
     for name in LOGGERS:
-        logger = logging.getLogger(name)
+        logger = PySparkLogger.getLogger(name)  # of PySpark's own class: on another its words would fail
         if _is_not_ours not in logger.filters:
             logger.addFilter(_is_not_ours)
     token = _asking.set(True)
