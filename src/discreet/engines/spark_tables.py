@@ -50,10 +50,7 @@ class SparkTables:
             return self._named(table, table.name if source is None else str(source))
         if type(source).__module__.startswith("pyspark."):
             return self._adopted(source)
-        held: Any = source
-        if type(source).__module__.startswith("polars"):
-            held = held.to_arrow()
-        return self._session.createDataFrame(held)
+        return self._session.createDataFrame(_as_arrow(source))
 
     def _named(self, table: Table | PublicTable, source: str) -> Any:
         name = source.removeprefix(CATALOGUE)  # in a policy file, anything else is a path
@@ -74,6 +71,18 @@ class SparkTables:
         frame.createGlobalTempView(name)
         self._global.append(name)
         return self._session.table(f"global_temp.{name}")
+
+
+def _as_arrow(held: Any) -> Any:
+    """A frame in memory as Arrow: every PySpark reads that, but not every version of pandas."""
+    kind = type(held).__module__.partition(".")[0]
+    if kind == "polars":
+        return held.to_arrow()
+    if kind == "pandas":
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(held, preserve_index=False)
+    return held
 
 
 def _read_csv(table: Table | PublicTable, source: str) -> Any:
