@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 TRACKED = subprocess.run(
     ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
 )
@@ -18,7 +19,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [*SOURCES, *TESTS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_file_has_one_idea_and_stays_readable(path):
     assert len(path.read_text().splitlines()) <= 500
 

@@ -101,3 +101,22 @@ def sqlite_world(tmp_path):
 def names():
     """Questions that differ."""
     return (f"SELECT {number}" for number in itertools.count())
+
+
+@pytest.fixture
+def address(postgres_server):
+    return fresh_address(postgres_server)
+
+
+@pytest.fixture
+def open_ledger(address):
+    """Opens as often as asked, and closes all at the end."""
+    opened = []
+
+    def open_ledger(place=address, **more):
+        opened.append(Ledger.open(place, dataset="bank", budget=PureDP(1), **more))
+        return opened[-1]
+
+    yield open_ledger
+    for ledger in opened:
+        ledger.close()
