@@ -43,6 +43,18 @@ def test_a_question_is_answered_charged_and_found_again(tmp_path):
         assert [record.kind for record in reopened.history].count("charge") == 2
 
 
+@pytest.mark.parametrize("other", [{"budget": dp.ApproxDP(3, 1e-6)}, {"unit": dp.each_row}])
+def test_opening_against_the_ledger_is_refused_at_once_and_writes_nothing(tmp_path, other):
+    with opened(tmp_path) as curator:
+        curator.ask(SQL, epsilon=0.5)
+    kept = (tmp_path / "people.ledger").read_bytes()
+    with pytest.raises(dp.LedgerConflict, match="ledger's own"):
+        opened(tmp_path, **other)
+    with opened(tmp_path, max_groups=2) as curator:
+        curator.explain(SQL, epsilon=0.5)
+    assert (tmp_path / "people.ledger").read_bytes() == kept
+
+
 def test_every_public_key_is_shown_in_order_with_intervals(tmp_path):
     with opened(tmp_path) as curator:
         answer = curator.ask(SQL, epsilon=1)
