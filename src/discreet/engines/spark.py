@@ -13,7 +13,7 @@ from sqlglot import exp
 from discreet.engines.base import fail
 from discreet.engines.spark_dialect import SparkDialect
 from discreet.engines.spark_session import Opened, is_alive, open_at, open_beside, quiet
-from discreet.engines.spark_tables import SparkTables
+from discreet.engines.spark_tables import SparkTables, rows_of
 from discreet.engines.sql_bounding import Statement
 from discreet.engines.sql_engine import SQLEngine, quietly
 from discreet.engines.sql_numbering import NumberedStatement, SortedStatement, crowd
@@ -67,9 +67,17 @@ class SparkEngine(SQLEngine):
     def _is_crowded(self, scan: Scan) -> bool:
         """Whether a unit may have too many of a table's rows; looked up once, as only speed depends on it."""
         if scan.table not in self._crowded:
-            ((most,),) = quietly(self._rows, crowd(self._relations, scan))
-            self._crowded[scan.table] = most > CROWDED
+            self._crowded[scan.table] = not self._is_small(scan) and self._most_of(scan) > CROWDED
         return self._crowded[scan.table]
+
+    def _is_small(self, scan: Scan) -> bool:
+        table = self._policy.table(scan.table)
+        rows = rows_of(self._sources.get(scan.table, table.source if table is not None else None))
+        return rows is not None and rows <= CROWDED
+
+    def _most_of(self, scan: Scan) -> int:
+        ((most,),) = quietly(self._rows, crowd(self._relations, scan))
+        return int(most)
 
     def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
         if os.getpid() != self._pid:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from discreet.engines.base import cannot_open
+from discreet.engines.spark_java import java_options
 from discreet.errors import InvalidParameter
 
 VERSIONS = ("4.0", "4.1", "4.2", "4.3")  # of Spark and of PySpark, each run against the reference
@@ -197,6 +198,7 @@ def _start(address: str, session_type: Any) -> None:
     options: Mapping[str, str] = {
         **STARTING,
         **(LOOPBACK if near else {}),
+        "spark.driver.defaultJavaOptions": java_options(_pyspark().__version__),
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": folder,
     }

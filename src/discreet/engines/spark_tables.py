@@ -73,6 +73,17 @@ class SparkTables:
         return self._session.table(f"global_temp.{name}")
 
 
+def rows_of(source: object) -> int | None:
+    """How many rows a Parquet file has, if it can be read from here: its last bytes say so."""
+    if not isinstance(source, str | Path) or Path(source).suffix != ".parquet" or not Path(source).is_file():
+        return None
+    import pyarrow.parquet
+
+    with contextlib.suppress(pyarrow.ArrowException, OSError):  # Spark may be able to read it
+        return int(pyarrow.parquet.read_metadata(source).num_rows)
+    return None
+
+
 def _as_arrow(held: Any) -> Any:
     """A frame in memory as Arrow: every PySpark reads that, but not every version of pandas."""
     kind = type(held).__module__.partition(".")[0]
