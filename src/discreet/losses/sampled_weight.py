@@ -1,8 +1,8 @@
 """The weight w(v) = 1 − q + q·e^(μv−μ²/2) of a Poisson sample: what N·w^r is at least and at most, v normal.
 
 On the line v + ic with cos(μc) >= 0 both |w| and arg w grow with v. So a sum over cells of v bounds the
-integral of |N·w^s| from above, also where w^r is so steep, r far below 0, that |w(v+ic)| >= cos(μc/2)·w(v) says
-nothing. docs/theory/certified-composition.md has the proofs.
+integral of |N·w^s| from above, also where w^r is so steep, r far below 0, that |w(v+ic)| >= cos(μc/2)·w(v)
+says nothing. docs/theory/certified-composition.md has the proofs.
 """
 
 import math
