@@ -56,6 +56,28 @@ def test_without_the_nodes_beyond_the_last_the_ends_miss():
         assert surely_outside(line.bounds(epsilon, 1.0, 6.0), truth)
 
 
+@pytest.mark.parametrize(("count", "last"), [(1, 300), (1, 40), (30, 60)])
+def test_a_fold_with_nodes_left_out_holds_the_whole_fold_and_without_their_bound_misses(count, last):
+    pair, epsilon = discrete_laplace_pair(F(1, 1000), 500), arb(0.3 * math.sqrt(count) + 0.0003)
+    whole = Folded([(pair, count)], theta=3.0, lattice=pair.lattice(), last=6000)
+    truth = whole.total(epsilon)
+    part = Folded([(pair, count)], theta=3.0, lattice=pair.lattice(), last=last, most=6000)
+    assert part.cut < 0.1
+    assert whole.cut == 0
+    assert (part.total(epsilon) + (-part.cut).union(part.cut)).contains(truth)
+    assert not part.total(epsilon).overlaps(truth)  # the planted fault
+
+
+def test_two_lattices_of_which_one_is_finer_keep_the_bound_of_nodes_left_out():
+    parts = [(discrete_laplace_pair(F(1, 1000), 500), 2), (discrete_laplace_pair(F(3, 1000), 200), 1)]
+    lattice = contour_module.common_lattice(parts)
+    whole = Folded(parts, theta=3.0, lattice=lattice, last=6000)
+    for last in (50, 500, 2500):  # before and beyond the half period of the coarser
+        part = Folded(parts, theta=3.0, lattice=lattice, last=last, most=6000)
+        apart = part.total(arb(0.4)) - whole.total(arb(0.4))
+        assert part.cut.upper() + apart.rad() > abs(apart.mid())
+
+
 def test_without_the_radii_of_rounding_the_ends_miss():
     with working_precision(30):
         parts = [(GaussianPair(F(1, 4)), 7)]
