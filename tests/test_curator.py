@@ -43,6 +43,18 @@ def test_a_question_is_answered_charged_and_found_again(tmp_path):
         assert [record.kind for record in reopened.history].count("charge") == 2
 
 
+@pytest.mark.parametrize("other", [{"budget": dp.ApproxDP(3, 1e-6)}, {"unit": dp.each_row}])
+def test_opening_against_the_ledger_is_refused_at_once_and_writes_nothing(tmp_path, other):
+    with opened(tmp_path) as curator:
+        curator.ask(SQL, epsilon=0.5)
+    kept = (tmp_path / "people.ledger").read_bytes()
+    with pytest.raises(dp.LedgerConflict, match="ledger's own"):
+        opened(tmp_path, **other)
+    with opened(tmp_path, max_groups=2) as curator:
+        curator.explain(SQL, epsilon=0.5)
+    assert (tmp_path / "people.ledger").read_bytes() == kept
+
+
 def test_every_public_key_is_shown_in_order_with_intervals(tmp_path):
     with opened(tmp_path) as curator:
         answer = curator.ask(SQL, epsilon=1)
@@ -78,6 +90,21 @@ def test_explaining_charges_nothing_and_needs_no_data(tmp_path):
     assert plan.errors["s"] > 0
     assert "epsilon 0.5" in str(plan)
     assert not (tmp_path / "absent.ledger").exists()
+
+
+def test_explaining_reads_the_header_and_no_row(tmp_path):
+    (tmp_path / "people.csv").write_text("person,city,debt\n1,Ottawa\n,,,no strict CSV,\n")
+    declared = {"unit": "person", "budget": {"epsilon": 1}}
+    curator = dp.Curator.open(tmp_path / "people.csv", bounds={"debt": (0, 10)}, **declared)
+    question = "SELECT SUM(debt) AS s FROM people WHERE city = 'Ottawa'"
+    assert curator.explain(question, epsilon=0.5).errors["s"] > 0
+    with pytest.raises(dp.UnsupportedQuery, match="'cty' is not known"):
+        curator.explain(question.replace("city", "cty"), epsilon=0.5)
+    with pytest.raises(dp.PolicyViolation, match="strict CSV"):
+        curator.ask(question, epsilon=0.5)
+    for wrong in ({"bounds": {"dbt": (0, 10)}}, {"unit": "nobody"}):
+        with pytest.raises(dp.PolicyViolation, match="must be"):
+            dp.Curator.open(tmp_path / "people.csv", **{**declared, **wrong}).explain(question, epsilon=0.5)
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):

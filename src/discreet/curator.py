@@ -13,7 +13,7 @@ from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.dry_run import DryRun, try_out
 from discreet.holdings import Holdings
-from discreet.ledger import Ledger, Record
+from discreet.ledger import Ledger, Record, check_known
 from discreet.numerics import Real
 from discreet.planning import Asked, Plan, Several, Terms, plan_asked
 from discreet.queries import Builder, table
@@ -44,6 +44,7 @@ class Curator(AbstractContextManager["Curator"]):
         analyst: str = "owner",
         other_people: str | None = None,
     ) -> None:
+        check_known(policy, ledger)
         self._holdings = Holdings(
             policy,
             ledger=ledger,
@@ -67,7 +68,8 @@ class Curator(AbstractContextManager["Curator"]):
         """Open a file, a frame, or a table of the engine's database. What is declared is the policy that a
         file would state (docs/guide/policy.md): unit, budget, name, types, bounds, keys, max_groups,
         max_rows, relation, population, version, filter, per_analyst, per_question, share_answers, public.
-        `ledger` is a file or an address, or what a policy's [ledger] states: place, anchor, key_file.
+        `ledger` is a file or an address, or what a policy's [ledger] states: place, anchor, key_file. What it
+        knows of the data set (budget, unit) stands: opening with anything else is refused.
         """
         policy, frames, place = read_opening(source, declared, ledger, engine)
         return cls(

@@ -35,6 +35,19 @@ def test_the_first_minute_of_an_analyst(accounts, capsys):
     assert Path("accounts.ledger").exists()
 
 
+def test_without_a_budget_the_ledgers_own_is_used(accounts, capsys):
+    words = ("ask", accounts, "SELECT COUNT(*) AS n FROM accounts", "--unit", "person")
+    run(capsys, *words, "--epsilon", "0.5", "--budget", "2")
+    code, out, err = run(capsys, *words, "--epsilon", "0.25")
+    assert (code, err) == (0, "no --budget given: the ledger's own is used, epsilon 2\n")
+    assert "remaining epsilon 1.25" in out
+    run(capsys, "ledger", "raise", accounts, "--epsilon", "3", "--reason", "a second survey")
+    assert "remaining epsilon 2.125" in run(capsys, *words, "--epsilon", "0.125")[1]
+    code, _, err = run(capsys, *words, "--epsilon", "0.5", "--budget", "2")
+    assert code == 6
+    assert "must be the ledger's own" in err
+
+
 def test_json_and_csv_are_for_programs(accounts, capsys):
     words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
     answer = json.loads(run(capsys, *words, "--json")[1])

@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 
 from discreet.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
+from discreet.engines.sql_numbering import NumberedStatement
 from engines.people import as_arrow
 
 POSTGRES = {
@@ -44,6 +45,21 @@ def on_duckdb_otherwise(request: Any, policy: Any, rows: Any) -> Iterator[Engine
         yield engine
 
 
+class NumberingDuckDB(DuckDBEngine):
+    """Bounds as Spark does where one unit has too many rows: DuckDB runs all questions in seconds."""
+
+    def _bounding(self, plan: Any) -> Any:
+        return NumberedStatement
+
+
+@contextlib.contextmanager
+def on_duckdb_numbered(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
+    """On one thread, by numbering."""
+    frames = as_arrow(policy, rows)
+    with contextlib.closing(NumberingDuckDB(policy, frames, hashing="md5", threads=1)) as engine:
+        yield engine
+
+
 @contextlib.contextmanager
 def on_postgres(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
     """On a real server, in another order."""
@@ -64,6 +80,7 @@ def on_spark(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
 MAKERS: dict[str, Callable[[Any, Any, Any], contextlib.AbstractContextManager[Engine]]] = {
     "duckdb": on_duckdb,
     "duckdb otherwise": on_duckdb_otherwise,
+    "duckdb numbered": on_duckdb_numbered,
     "postgresql": on_postgres,
     "spark": on_spark,
 }

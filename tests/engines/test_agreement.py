@@ -13,7 +13,9 @@ from engines import functions
 from engines.people import crowd, tables
 from engines.questions import questions
 from engines.registry import MAKERS
+from queries.asked import asked
 from queries.bank import BANK
+from queries.sources import joined_questions
 from queries.test_read import ACCEPTED
 
 QUIET = [
@@ -26,6 +28,7 @@ QUIET = [
 
 # Without shrinking: a failing example is small already, and shrinking tables takes minutes.
 PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
+MIXED, DEEPER = (st.one_of(questions(depth), asked(), joined_questions()) for depth in (2, 3))
 EMPTY = {table.name: [] for table in (*BANK.tables, *BANK.public)}
 
 
@@ -100,7 +103,7 @@ def test_golden_questions_agree_on_any_data(opened, rows, texts, salt):
     agree(opened, rows, texts, salt)
 
 
-@given(rows=tables(), texts=st.lists(questions(), min_size=15, max_size=15), salt=st.integers(0, 9))
+@given(rows=tables(), texts=st.lists(MIXED, min_size=15, max_size=15), salt=st.integers(0, 9))
 @settings(max_examples=4, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_generated_questions_agree_on_any_data(opened, rows, texts, salt):
     assume(any(plans_of(text, salt) for text in texts))
@@ -108,7 +111,7 @@ def test_generated_questions_agree_on_any_data(opened, rows, texts, salt):
 
 
 @pytest.mark.soak
-@given(rows=tables(), texts=st.lists(questions(3), min_size=10, max_size=10), salt=st.integers(0, 9))
+@given(rows=tables(), texts=st.lists(DEEPER, min_size=10, max_size=10), salt=st.integers(0, 9))
 @settings(max_examples=50, deadline=None, suppress_health_check=QUIET, phases=PHASES)
 def test_many_generated_questions_agree_on_any_data(opened, rows, texts, salt):
     agree(opened, rows, texts, salt)

@@ -1,10 +1,10 @@
 """What is Spark's own: sources, sessions, its arithmetic, one unit with half the rows. See test_agreement.py
 for what all engines share, and test_spark_failures.py for what is lost and killed."""
 
+import contextlib
 import datetime
 import logging
 import random
-import re
 from decimal import Decimal
 
 import pandas as pd
@@ -181,27 +181,54 @@ def half(spark_session, tmp_path_factory):
     return path
 
 
-def test_one_person_with_half_the_rows_agrees_and_sinks_no_task(opened, half):
+def lines_of(engine, plan):
+    """Spark's own plan, line by line."""
+    sql = engine._dialect.write(engine._bounding(plan)(plan, engine._relations).build())
+    return engine._session.sql(sql)._jdf.queryExecution().executedPlan().toString().splitlines()
+
+
+def as_on_duckdb(engine, plan, half):
+    with_duckdb = DuckDBEngine(policy(None, **LIMITS), {"t": f"{half}/*.parquet"}, hashing="md5")
+    with contextlib.closing(with_duckdb):
+        return engine.run(plan) == with_duckdb.run(plan)
+
+
+def test_rows_travel_once_and_are_sorted_once_where_nobody_has_too_many(opened, half):
     engine = opened(half, hashing="md5", **LIMITS)
     plan = plan_of(BY_GROUP, engine)
-    with_duckdb = DuckDBEngine(policy(None, **LIMITS), {"t": f"{half}/*.parquet"}, hashing="md5")
-    assert engine.run(plan) == with_duckdb.run(plan)
-    with_duckdb.close()
+    assert as_on_duckdb(engine, plan, half)
+    lines = lines_of(engine, plan)
+    assert sum("Exchange hashpartitioning(unit" in line for line in lines) == 1
+    assert sum(" Sort [" in line for line in lines) == 1
+
+
+def test_one_person_with_too_many_rows_agrees_and_sinks_no_task(opened, half, monkeypatch):
+    monkeypatch.setattr("discreet.engines.spark.CROWDED", BIG_ROWS // 2 - 1)
+    engine = opened(half, hashing="md5", **LIMITS)
+    plan = plan_of(BY_GROUP, engine)
+    assert as_on_duckdb(engine, plan, half)
     assert_cut_before_travel(engine, plan)
+
+
+def test_a_person_with_as_many_rows_as_a_task_may_have_is_not_too_many(opened, half, monkeypatch):
+    monkeypatch.setattr("discreet.engines.spark.CROWDED", BIG_ROWS)
+    engine = opened(half, **LIMITS)
+    with pytest.raises(AssertionError):
+        assert_cut_before_travel(engine, plan_of(BY_GROUP, engine))
 
 
 def assert_cut_before_travel(engine, plan):
     """Under every exchange of rows or groups stands the limit that cuts each person's before they travel."""
-    sql = engine._dialect.write(engine.statement(plan, engine._relations).build())
-    lines = engine._session.sql(sql)._jdf.queryExecution().executedPlan().toString().splitlines()
-    travels = [i for i, line in enumerate(lines) if re.search(r"Exchange hashpartitioning\(unit", line)]
+    lines = lines_of(engine, plan)
+    travels = [i for i, line in enumerate(lines) if "Exchange hashpartitioning(unit" in line]
     assert len(travels) == 2
     for i in travels:
         assert "WindowGroupLimit" in lines[i + 1], lines[i + 1]
         assert "Partial" in lines[i + 1]
 
 
-def test_the_look_at_the_plan_would_notice_a_limit_that_comes_late(opened, half):
+def test_the_look_at_the_plan_would_notice_a_limit_that_comes_late(opened, half, monkeypatch):
+    monkeypatch.setattr("discreet.engines.spark.CROWDED", 0)
     engine = opened(half, hashing="md5", **LIMITS)
     engine._session.conf.set("spark.sql.optimizer.windowGroupLimitThreshold", "-1")
     with pytest.raises(AssertionError):

@@ -15,8 +15,11 @@ from discreet.errors import DiscreetError
 from discreet.mechanisms import Laplace
 from discreet.queries import read_sql
 from discreet.testing import neighbouring
+from engines.questions import questions
 from planning.frozen import plan_of
+from queries.asked import NUMERIC, SOURCES, asked
 from queries.bank import BANK
+from queries.sources import joined_questions
 from queries.test_read import ACCEPTED
 
 REPLACE = replace(BANK, relation="replace")
@@ -55,6 +58,33 @@ def test_removing_a_person_moves_no_input_beyond_its_sensitivity(pair, texts):
 @settings(max_examples=40, **QUIET)
 def test_replacing_a_person_moves_no_input_beyond_its_sensitivity(pair, texts):
     check(REPLACE, pair, texts)
+
+
+GENERATED = st.lists(st.one_of(asked(), asked(), joined_questions(), questions(1)), min_size=6, max_size=6)
+
+
+@pytest.mark.parametrize("policy", [BANK, REPLACE], ids=["removing", "replacing"])
+@given(data=st.data(), texts=GENERATED)
+@settings(max_examples=15, **QUIET)
+def test_generated_questions_are_moved_by_no_more_than_their_sensitivity(policy, data, texts):
+    check(policy, data.draw(neighbouring(policy, LITERALS)), texts)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("policy", [BANK, REPLACE], ids=["removing", "replacing"])
+@given(data=st.data(), texts=GENERATED)
+@settings(max_examples=1000, **QUIET)
+def test_many_generated_questions_are_moved_by_no_more_than_their_sensitivity(policy, data, texts):
+    check(policy, data.draw(neighbouring(policy, LITERALS)), texts)
+
+
+def test_every_generated_source_and_aggregate_can_be_asked():
+    for source, (columns, labels) in SOURCES.items():
+        for name in NUMERIC:
+            texts = [f"SELECT {name}({column}) AS o FROM {source}" for column in columns]
+            assert any(plan_or_none(text, BANK) for text in texts), (source, name)
+        texts = [f"SELECT {label} AS k, COUNT(*) AS n FROM {source} GROUP BY {label}" for label in labels]
+        assert all(plan_or_none(text, BANK) for text in texts), source
 
 
 def test_every_golden_question_can_be_planned_or_says_why():

@@ -35,8 +35,10 @@ def show_error(interval: Interval) -> str:
 def show_value(value: Value, interval: Interval | None = None) -> str:
     r"""A value as people read it; a number to the digits that its interval leaves meaning to.
 
-    >>> show_value(1234567), show_value(0.5), show_value(None), show_value(16283.77, Interval(7000, 25000))
-    ('1,234,567', '0.5', '–', '16,280')
+    >>> show_value(1234567, Interval(1, 2e6)), show_value(None), show_value(16283.77, Interval(7000, 25000))
+    ('1,234,567', '–', '16,280')
+    >>> show_value(2026)  # without an interval it is a label: a year, say
+    '2026'
     >>> show_value("Québec"), show_value("no terminal obeys it: \x1b[2J")
     ('Québec', 'no terminal obeys it: \\x1b[2J')
     """
@@ -45,7 +47,7 @@ def show_value(value: Value, interval: Interval | None = None) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(value))
     if isinstance(value, int):
-        return f"{value:,}"
+        return str(value) if interval is None else f"{value:,}"
     if interval is None or not 0 < interval.width < math.inf or not math.isfinite(value):
         return readable(value)
     digits = 2 - math.floor(math.log10(interval.width / 2))

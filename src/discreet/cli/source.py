@@ -31,7 +31,7 @@ class Opened:
     max_rows: int = 1
     "How many rows one person may have in a group."
     budget: str | None = None
-    "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5."
+    "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5; the ledger's own unless given."
     ledger: str | None = None
     "The ledger's file, or its address; beside the data unless given."
     engine: str | None = None
@@ -49,11 +49,11 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
         raise InvalidParameter(
             "a data file must be opened with exactly one of --unit COLUMN and --each-row.", parameter="unit"
         )
-    note = None if opened.budget else "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
+    budget, note = _opening_budget(data, opened)
     curator = Curator.open(
         data,
         unit=each_row if opened.each_row else opened.unit,
-        budget=_budget(opened.budget) if opened.budget else OPENING_BUDGET,
+        **budget,
         bounds={name: _pair(ends) for name, ends in map(read_named, opened.bounds)},
         keys={name: labels.split(",") for name, labels in map(read_named, opened.keys)},
         types=dict(map(read_named, opened.types)),
@@ -63,6 +63,26 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
         engine=opened.engine or "duckdb",
     )
     return curator, note
+
+
+def _opening_budget(data: Path, opened: Opened) -> tuple[dict[str, Any], str | None]:
+    """The budget and filter to open with: as told, else the ledger's own, else small; and what is assumed."""
+    from discreet.accounting import describe, read_rule
+    from discreet.ledger import known_declaration
+    from discreet.tables import ledger_beside, stem
+
+    if opened.budget:
+        return {"budget": _budget(opened.budget)}, None
+    engine = opened.engine or "duckdb"
+    name = stem(str(data), engine)
+    known = known_declaration(opened.ledger or ledger_beside(name, data, engine), name)
+    if known is None:
+        return {
+            "budget": OPENING_BUDGET
+        }, "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
+    rule = read_rule(dict(known.rule))
+    kept = {"budget": rule.budget, "filter": rule.name if rule.name == "advanced" else None}
+    return kept, f"no --budget given: the ledger's own is used, {describe(rule.budget)}"
 
 
 def read_named(option: str) -> tuple[str, str]:

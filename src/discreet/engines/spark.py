@@ -14,9 +14,14 @@ from discreet.engines.base import fail
 from discreet.engines.spark_dialect import SparkDialect
 from discreet.engines.spark_session import Opened, is_alive, open_at, open_beside, quiet
 from discreet.engines.spark_tables import SparkTables
-from discreet.engines.sql_engine import SQLEngine
-from discreet.engines.sql_numbering import NumberedStatement
+from discreet.engines.sql_bounding import Statement
+from discreet.engines.sql_engine import SQLEngine, quietly
+from discreet.engines.sql_numbering import NumberedStatement, SortedStatement, crowd
+from discreet.planning import ExactPlan
+from discreet.queries import Scan
 from discreet.tables import Policy
+
+CROWDED = 2**20  # rows of one unit that a task sorts in a few seconds; more are cut before they travel
 
 
 class SparkEngine(SQLEngine):
@@ -26,8 +31,6 @@ class SparkEngine(SQLEngine):
     (Spark Connect). Everything is deterministic, so that a task that is run again gives the same rows. A
     Spark that was lost is opened again for the next question, if it was opened by its address.
     """
-
-    statement = NumberedStatement
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class SparkEngine(SQLEngine):
         self._sources = dict(sources or {})
         self._address, self._given_session, self._timeout_s = address, session, timeout_s
         self._lock, self._lost = threading.Lock(), False
+        self._crowded: dict[str, bool] = {}  # by table
         self._open()
 
     def close(self) -> None:
@@ -55,6 +59,17 @@ class SparkEngine(SQLEngine):
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
         table = self._run(statement, lambda frame: frame.toArrow())
         return tuple(each.to_numpy() for each in table.columns)
+
+    def _bounding(self, plan: ExactPlan) -> type[Statement]:
+        scan = SortedStatement.scan_of(plan)
+        return NumberedStatement if scan is None or self._is_crowded(scan) else SortedStatement
+
+    def _is_crowded(self, scan: Scan) -> bool:
+        """Whether a unit may have too many of a table's rows; looked up once, as only speed depends on it."""
+        if scan.table not in self._crowded:
+            ((most,),) = quietly(self._rows, crowd(self._relations, scan))
+            self._crowded[scan.table] = most > CROWDED
+        return self._crowded[scan.table]
 
     def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
         if os.getpid() != self._pid:

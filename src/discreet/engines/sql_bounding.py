@@ -216,11 +216,8 @@ class Statement:
 
     def _first_rows(self, *, among: str | None = None) -> exp.Select:
         """The first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
-        codes = self._codes()
-        typed: list[Typed] = [(code, None) for code in codes]
-        hashed = self._hash([(column(UNIT, "rows"), None), *typed])
         cell = [column(UNIT, "rows"), column(GROUP, "rows")]
-        number = row_number(cell, [hashed, *(code.copy() for code in codes)])
+        number = row_number(cell, self._row_order())
         names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
         ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
         ranked.select(named(number, PLACE), copy=False)
@@ -231,10 +228,15 @@ class Statement:
         select.select(*(column(name) for name in names), copy=False)
         return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
 
-    def _codes(self) -> list[exp.Expression]:
-        """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
+    def _row_order(self) -> list[exp.Expression]:
+        """What rows of a unit in a group are ordered by: the hash of a row's measures, then the measures.
+
+        They are whole numbers >= 0, 0 where a row adds nothing; those that no row differs in order nothing.
+        """
         measures = (self.plan.tally,) if self.plan.tally is not None else self.plan.measures
-        return [code_of(each, column(f"m{index}", "rows")) for index, each in enumerate(measures)]
+        codes = [code_of(each, column(f"m{index}", "rows")) for index, each in enumerate(measures)]
+        hashed = self._hash([(column(UNIT, "rows"), None), *((code, None) for code in codes)])
+        return [hashed, *(code for code, each in zip(codes, measures, strict=True) if each not in PLAIN)]
 
     # Step 4, for both.
 

@@ -6,7 +6,7 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from sqlglot import exp
 
@@ -27,8 +27,6 @@ Stored = Mapping[str, Mapping[str, str]]  # table -> column -> its type as the e
 class SQLEngine(ABC):
     """Runs exact plans as SQL in one dialect."""
 
-    statement: ClassVar[type[Statement]] = Statement  # how it bounds
-
     def __init__(self, policy: Policy, dialect: Dialect, hashing: str) -> None:
         if hashing not in HASHES:
             raise InvalidParameter(f"hashing must be one of {', '.join(HASHES)}, got {hashing!r}.")
@@ -45,10 +43,14 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
-        statement = self.statement(plan, self._relations).build()
+        statement = self._bounding(plan)(plan, self._relations).build()
         if plan.tally is not None and plan.labels is not None:
-            return _as_tallies(plan.labels, _quietly(self._columns, statement))
-        return _as_table(plan, _quietly(self._rows, statement))
+            return _as_tallies(plan.labels, quietly(self._columns, statement))
+        return _as_table(plan, quietly(self._rows, statement))
+
+    def _bounding(self, plan: ExactPlan) -> type[Statement]:
+        """How this engine bounds best; the choice changes no result."""
+        return Statement
 
     @abstractmethod
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
@@ -90,9 +92,7 @@ class SQLEngine(ABC):
             columns = {name.lower(): (name, physical) for name, physical in stored[table.name].items()}
             for declared in table.columns:
                 if declared.name.lower() not in columns:
-                    raise PolicyViolation(
-                        f"Column {declared.name!r} must be in the data of table {table.name!r}."
-                    )
+                    refuse_absent(declared.name, table.name)
                 name, physical = columns[declared.name.lower()]
                 kind = self._dialect.stored_type(physical)
                 if kind is None or declared.type not in MAY_BE_DECLARED[kind]:
@@ -116,7 +116,7 @@ class SQLEngine(ABC):
                 assert parent is not None
                 self._check_unique(parent, [other for _, other in unit.on])
             else:
-                _check_unit(table)
+                check_unit(table)
 
     def _check_unique(self, table: Table | PublicTable, keys: list[str]) -> None:
         """Refuse a table two of whose rows share a key (missing keys aside); told to the owner."""
@@ -129,13 +129,19 @@ class SQLEngine(ABC):
         twice = exp.Select().select(exp.Literal.number(1)).from_(self._relations.tables[table.name].copy())
         twice = twice.where(*(is_known(each.copy()) for each in columns)).group_by(*columns)
         twice = twice.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
-        if _quietly(self._rows, twice.limit(1)):
+        if quietly(self._rows, twice.limit(1)):
             raise PolicyViolation(
                 f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
             )
 
 
-def _check_unit(table: Table) -> None:
+def refuse_absent(column: str, table: str) -> NoReturn:
+    """The owner declared a column that the data has not."""
+    raise PolicyViolation(f"Column {column!r} must be in the data of table {table!r}.")
+
+
+def check_unit(table: Table) -> None:
+    """Refuse a unit that is no column; told to the owner."""
     unit = getattr(table.unit, "column", None)
     if unit is not None and table.column(unit) is None:
         known = ", ".join(sorted(each.name for each in table.columns)[:12])
@@ -144,7 +150,7 @@ def _check_unit(table: Table) -> None:
         )
 
 
-def _quietly(fetch: Callable[[exp.Expression], Fetched], statement: exp.Expression) -> Fetched:
+def quietly(fetch: Callable[[exp.Expression], Fetched], statement: exp.Expression) -> Fetched:
     """What the engine found; its own words, which may quote the data, stay inside."""
     try:
         return fetch(statement)

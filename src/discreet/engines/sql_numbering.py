@@ -1,15 +1,24 @@
-"""Bounding by numbering alone, for engines that apply `number <= limit` before rows travel.
+"""Bounding by numbering alone, for engines that apply `number <= limit` where rows are, before they travel.
 
-Such an engine keeps, on each machine, only those rows of a unit that could still be among the first; a unit
-with half of all rows then sends no more of them than any other, and no machine gets more than its share.
-Rows are read once, and nothing is joined. The orders are those of `Statement`, so the choice is the same.
+Two ways, with the orders of `Statement`, so that the choice is always the same. `NumberedStatement`: each
+machine keeps only those rows of a unit that could still be among the first; a unit with half of all rows then
+sends no more of them than any other, and no machine gets more than its share. `SortedStatement`: all rows
+travel once, are sorted once, and are cut as they pass; a third less work, where nobody has too many rows for
+one machine. `crowd` is how an engine finds out. Rows are read once either way, and nothing is joined.
 """
 
 from sqlglot import exp
 
-from discreet.engines.sql import binary, column, named, whole
+from discreet.engines.sql import binary, call, column, is_known, named, when, whole
 from discreet.engines.sql_bounding import COUNT, GROUP, PLACE, Statement
-from discreet.engines.sql_relations import UNIT
+from discreet.engines.sql_measures import PLAIN
+from discreet.engines.sql_order import hash_of
+from discreet.engines.sql_relations import UNIT, Relations, row_number
+from discreet.planning import ExactPlan, UnitCount
+from discreet.queries import Filtered, Project, Relation, Scan
+
+BUCKETS = 2**16  # of units
+ORDER, RANK = "o", "rank"
 
 
 class NumberedStatement(Statement):
@@ -27,10 +36,92 @@ class NumberedStatement(Statement):
         if not self._limits_groups:
             return super()._keep(table, columns)
         placed = exp.Select().from_(table).select(*columns, named(self._place(table), PLACE))
-        ordered = exp.Order(expressions=[exp.Ordered(this=column(PLACE), nulls_first=False)])
-        # A tally has several rows in a group: groups are numbered, not rows.
-        number = exp.Window(this=exp.DenseRank(), partition_by=[column(UNIT)], order=ordered, over="OVER")
-        numbered = exp.Select().from_("placed").select("placed.*", named(number, COUNT))
-        kept = exp.Select().from_(numbered.subquery("p", copy=False), copy=False).select("p.*")
-        kept.where(binary(exp.LTE, column(COUNT, "p"), whole(self.plan.max_groups)), copy=False)
+        kept = _first_groups("placed", self.plan.max_groups)
         return [("placed", placed, False), ("kept", kept, False)]
+
+
+class SortedStatement(Statement):
+    """As `Statement`, but rows are brought together by unit and sorted once; then groups and rows are cut."""
+
+    @staticmethod
+    def scan_of(plan: ExactPlan) -> Scan | None:
+        """The table whose rows would travel; None for plans that are better off, or can only be, numbered.
+
+        Those are joins and rows made of several, which would have to be made again for the look at their
+        units; counts, which shrink before they travel; and measures that rows do not add to one by one.
+        """
+        measured = plan.tally is not None or any(each not in PLAIN for each in plan.measures)
+        one_by_one = all(each in PLAIN or not isinstance(each, UnitCount) for each in plan.measures)
+        if plan.each_row or not measured or not one_by_one:
+            return None
+        return _scanned(plan.rows)
+
+    def _paired(self) -> list[tuple[str, exp.Expression, bool]]:
+        return self._cut([self._of_a_row(index) for index in range(len(self.plan.measures))])
+
+    def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
+        return self._cut([column("m0")])
+
+    def _of_a_row(self, index: int) -> exp.Expression:
+        """What a kept row adds to a measure; the first one of a unit in a group counts the unit."""
+        name, measure = f"m{index}", self.plan.measures[index]
+        if measure not in PLAIN:
+            return column(name)
+        counted = whole(1)
+        if measure == UnitCount():
+            first = binary(exp.EQ, column(COUNT), whole(1))
+            counted = when((first, counted), otherwise=whole(0))
+        return named(counted, name)
+
+    def _cut(self, added: list[exp.Expression]) -> list[tuple[str, exp.Expression, bool]]:
+        steps: list[tuple[str, exp.Expression, bool]] = [("ordered", self._ordered(), False)]
+        if self._limits_groups:
+            steps.append(("grouped", _first_groups("ordered", self.plan.max_groups), False))
+        order = [column(f"{ORDER}{index}") for index in range(len(self._row_order()))]
+        number = named(row_number([column(UNIT), column(PLACE)], order), COUNT)
+        numbered = exp.Select().from_(steps[-1][0]).select(exp.Star(), number)
+        kept = exp.Select().from_(numbered.subquery("p", copy=False), copy=False)
+        kept.select(column(GROUP), *added, copy=False)
+        kept.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
+        return [*steps, ("kept", kept, False)]
+
+    def _ordered(self) -> exp.Select:
+        """The rows with all that orders them, by unit. Sorted as the numberings ask, they are not again."""
+        names = [UNIT, GROUP, *self._row_numbers]
+        place = self._place("rows") if self._limits_groups else column(GROUP, "rows")
+        order = {f"{ORDER}{index}": each for index, each in enumerate(self._row_order())}
+        select = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        select.select(named(place, PLACE), *(named(each, name) for name, each in order.items()), copy=False)
+        terms = [exp.Ordered(this=column(name), nulls_first=True) for name in (UNIT, PLACE)]
+        terms += [exp.Ordered(this=column(name), nulls_first=False) for name in order]
+        select.set("distribute", exp.Distribute(expressions=[terms[0].copy()]))
+        select.set("sort", exp.Sort(expressions=terms))
+        return select
+
+
+def crowd(relations: Relations, scan: Scan) -> exp.Select:
+    """How many rows the most crowded of many buckets of units has: no unit of the table has more."""
+    assert scan.unit is not None
+    unit = relations.value(scan.table, scan.unit)
+    bucket = binary(exp.Mod, hash_of(relations.dialect, "fast", 0, [(unit, None)]), whole(BUCKETS))
+    buckets = exp.Select().from_(relations.tables[scan.table].copy(), copy=False)
+    buckets.select(named(exp.Count(this=exp.Star()), COUNT), copy=False)
+    buckets.where(is_known(unit.copy()), copy=False).group_by(bucket, copy=False)
+    most = exp.Coalesce(this=call("max", column(COUNT)), expressions=[whole(0)])
+    return exp.Select().from_(buckets.subquery("b", copy=False), copy=False).select(named(most, COUNT))
+
+
+def _scanned(relation: Relation) -> Scan | None:
+    while isinstance(relation, Filtered | Project):
+        relation = relation.source
+    return relation if isinstance(relation, Scan) and relation.unit is not None else None
+
+
+def _first_groups(table: str, most: int) -> exp.Select:
+    """The rows of those groups of each unit that come first."""
+    ordered = exp.Order(expressions=[exp.Ordered(this=column(PLACE), nulls_first=True)])
+    # A unit may have several rows in a group: groups are numbered, not rows.
+    number = exp.Window(this=exp.DenseRank(), partition_by=[column(UNIT)], order=ordered, over="OVER")
+    numbered = exp.Select().from_(table).select(exp.Star(), named(number, RANK))
+    kept = exp.Select().from_(numbered.subquery("p", copy=False), copy=False).select(exp.Star())
+    return kept.where(binary(exp.LTE, column(RANK), whole(most)), copy=False)

@@ -32,7 +32,7 @@ from discreet.ledger.balance import Balance
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head
 from discreet.ledger.file import LedgerFile, find_ledger
-from discreet.ledger.for_policy import open_ledger, read_key
+from discreet.ledger.for_policy import check_known, known_declaration, open_ledger, read_key
 from discreet.ledger.history import Record
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.request import Charge, Request
@@ -52,7 +52,9 @@ __all__ = [
     "Record",
     "Request",
     "Verification",
+    "check_known",
     "find_ledger",
+    "known_declaration",
     "open_ledger",
     "read_key",
 ]

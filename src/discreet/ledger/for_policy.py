@@ -1,36 +1,61 @@
 """The ledger of a policy: what the owner declares there is what the ledger keeps."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from discreet.accounting import Budget
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
-from discreet.ledger.ledger import Ledger
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.guard import ChainGuard
+from discreet.ledger.ledger import PATIENCE_S, Ledger
+from discreet.ledger.opening import open_store
 from discreet.planning import as_notion, budget_of
 from discreet.tables import Commands, LedgerPlace, Policy
 
 
 def open_ledger(policy: Policy, place: str | Path, *, other_people: str | None = None) -> Ledger:
     """Open, or make, the ledger of a policy's data set; what it knows of the data set must agree."""
+    elsewhere = kept_elsewhere(policy.ledger)
+    return Ledger.open(place, **_declared(policy), other_people=other_people, **elsewhere)
+
+
+def check_known(policy: Policy, place: str | Path) -> None:
+    """Refuse a policy that contradicts a ledger on disk. Nothing is made or written."""
+    known = known_declaration(place, policy.id)
+    if known is not None:
+        Declaration.of(**_declared(policy)).check_same(known)
+
+
+def known_declaration(place: str | Path, dataset: str) -> Declaration | None:
+    """What a ledger on disk holds of a data set; None without one that can be read."""
+    if "://" in str(place) or not Path(place).is_file():
+        return None
+    try:
+        with closing(open_store(place, guard=ChainGuard(), patience=PATIENCE_S, create=False)) as store:
+            text = store.read(lambda transaction: transaction.dataset(dataset))
+    except LedgerConflict:  # opening it in earnest says what is wrong, or brings it to the newest version
+        return None
+    return None if text is None else Declaration.from_json(text)
+
+
+def _declared(policy: Policy) -> dict[str, Any]:
     columns = {table.name: sorted(column.name for column in table.columns) for table in policy.tables}
-    return Ledger.open(
-        place,
-        dataset=policy.id,
-        budget=budget_of(policy),
-        filter=policy.filter,
-        relation=policy.relation,
-        unit="; ".join(f"{table.name}: {table.unit}" for table in policy.tables),
-        schema=json.dumps(columns, sort_keys=True),
-        limits={each.name: f"{each.max_groups} groups, {each.max_rows} rows" for each in policy.tables},
-        version=policy.version,
-        per_analyst=_part(policy, policy.per_analyst),
-        per_question=_part(policy, policy.per_question),
-        answers="shared" if policy.share_answers else "own",
-        other_people=other_people,
-        **kept_elsewhere(policy.ledger),
-    )
+    return {
+        "dataset": policy.id,
+        "budget": budget_of(policy),
+        "filter": policy.filter,
+        "relation": policy.relation,
+        "unit": "; ".join(f"{table.name}: {table.unit}" for table in policy.tables),
+        "schema": json.dumps(columns, sort_keys=True),
+        "limits": {each.name: f"{each.max_groups} groups, {each.max_rows} rows" for each in policy.tables},
+        "version": policy.version,
+        "per_analyst": _part(policy, policy.per_analyst),
+        "per_question": _part(policy, policy.per_question),
+        "answers": "shared" if policy.share_answers else "own",
+    }
 
 
 def kept_elsewhere(ledger: LedgerPlace) -> dict[str, Any]:

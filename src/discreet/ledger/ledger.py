@@ -92,7 +92,7 @@ class Ledger:
         """
         owner = self._store.owner()
         costs = self._prices(request)  # before the turn: a price may take a while to compute
-        question_digest(self._opened, request)  # remembered, so that the turn need not compute it
+        _ = request.facts, question_digest(self._opened, request)  # remembered: the turn is for what is not
         outcome = self._store.write(lambda transaction: self._charge(transaction, request, owner, costs))
         if isinstance(outcome, LedgerConflict):
             raise outcome

@@ -107,7 +107,8 @@ def assign_condition(node: Expression, scope: Scope) -> Expression:
 def as_condition(typed: Expression) -> Expression:
     """The expression, if it is true or false."""
     if typed.type not in ("boolean", None):
-        refuse("type", f"A condition is true or false, but this is of type {typed.type}.", typed)
+        told = f"A condition is true or false, but this is of type {typed.type}."
+        refuse("type", told + _undeclared(typed), typed)
     return typed
 
 
@@ -147,7 +148,7 @@ def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
             return [_as_time(each, kind) for each in values]
     if len(kinds) > 1:
         told = f"These must be of one type, but they are {' and '.join(sorted(kinds))}."
-        refuse("type", f"{told} {_remedy(kinds)}", where)
+        refuse("type", f"{told} {_remedy(kinds)}{_undeclared(*values)}", where)
     kind_found = kinds.pop() if kinds else "text"
     return [replace(each, type=kind_found) if each.type is None else each for each in values]
 
@@ -159,6 +160,14 @@ def _remedy(kinds: set[Type]) -> str:
     if "boolean" in kinds:
         return "Write TRUE or FALSE, or the condition alone."
     return "Write numbers without quotes and texts with them, or CAST(x AS BIGINT)."
+
+
+def _undeclared(*nodes: Expression) -> str:
+    """What its owner can do about a column of text that is asked as something else."""
+    texts = [node.name for node in nodes if isinstance(node, Name) and node.type == "text"]
+    if not texts:
+        return ""
+    return f" Column {texts[0]!r} is text until its owner declares bounds or another type for it."
 
 
 def _convert(node: Expression, kind: Type) -> Expression:
@@ -261,7 +270,8 @@ def _expect(node: Expression, kinds: Sequence[Type], call: Call) -> Expression:
     if node.type is None:
         return replace(node, type=kinds[0])
     if node.type not in kinds:
-        refuse("type", f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}.", node)
+        told = f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}."
+        refuse("type", told + _undeclared(node), node)
     return node
 
 
@@ -318,12 +328,9 @@ def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
     kind: Type | None = "integer"
     if node.function not in ("count", "mode"):
         if argument.type not in NUMERIC:
-            refuse(
-                "type",
-                f"This aggregate takes numbers, but here is {argument.type}. "
-                "GROUP BY it and COUNT(*), or write MODE(x).",
-                argument,
-            )
+            told = f"This aggregate takes numbers, but here is {argument.type}."
+            remedy = " GROUP BY it and COUNT(*), or write MODE(x)." + _undeclared(argument)
+            refuse("type", told + remedy, argument)
         exact = node.function in ("sum", "minimum", "maximum")
         kind = argument.type if exact else "number"
     if node.function == "mode":

@@ -11,9 +11,10 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
     policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
 """
 
+from discreet.tables.address import stem
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column
-from discreet.tables.opening import Opening, read_opening
+from discreet.tables.opening import Opening, ledger_beside, read_opening
 from discreet.tables.place import Commands, LedgerPlace
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
 from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
@@ -56,9 +57,11 @@ __all__ = [
     "from_arguments",
     "from_policy",
     "from_toml",
+    "ledger_beside",
     "ledger_of_policy",
     "read_budget",
     "read_opening",
     "spell",
+    "stem",
     "type_of",
 ]

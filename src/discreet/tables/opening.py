@@ -62,12 +62,13 @@ def read_opening(
     every = {**tables, **{each: where for each, (where, _) in public.items()}}
     frames = {each: where for each, where in every.items() if _path(where) is None}
     told = policy.ledger.place if isinstance(ledger, Mapping) else ledger
-    first = None if is_database(engine) else _path(next(iter(tables.values()), None))
-    return policy, frames, told or _beside(policy, first)
+    return policy, frames, told or ledger_beside(policy.id, next(iter(tables.values()), None), engine)
 
 
-def _beside(policy: Policy, first: str | None) -> Path:
-    return Path(f"{policy.id}.ledger") if first is None else Path(first).with_suffix(".ledger")
+def ledger_beside(name: str, source: Any, engine: object) -> Path:
+    """Where a data set's ledger lies unless told otherwise: beside its file; here, where it has none."""
+    first = None if is_database(engine) else _path(source)
+    return Path(f"{name}.ledger") if first is None else Path(first).with_suffix(".ledger")
 
 
 def _path(source: Any) -> str | None:
