@@ -152,6 +152,11 @@ class Watched(Holdings):
             self._seen_through = _WatchedEngine(self._real.engine(), self)
         return self._seen_through
 
+    @property
+    def known(self) -> Policy:
+        """The policy as the real holdings know it."""
+        return self._real.known
+
     def at(self, salt: int) -> Engine:
         """The engine, bounding by this salt from now on."""
         self.salt = salt

@@ -10,7 +10,7 @@ from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, approximate, check_relation
 from discreet.mechanisms.additive import show
 from discreet.mechanisms.example import Example
-from discreet.mechanisms.key_selection import Key, check_delta, keys_moved
+from discreet.mechanisms.key_selection import Key, check_count, check_delta, keys_moved
 from discreet.mechanisms.truncated import TruncatedLaplace
 from discreet.numerics import (
     Arb,
@@ -120,9 +120,7 @@ class CountedKeys:
 
     def release(self, counts: Mapping[Key, int]) -> dict[Key, int]:
         """The keys that are shown, with their noisy counts. Sort them by something public."""
-        if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in counts.values()):
-            raise InvalidParameter("counts must be whole numbers >= 0.", parameter="counts")
-        noisy = self._count(list(counts.values()), fresh_source())
+        noisy = self._count([check_count(n, name="counts") for n in counts.values()], fresh_source())
         return {key: number for key, number in zip(counts, noisy, strict=True) if number is not None}
 
     def _count(self, counts: Sequence[int], source: Source) -> list[int | None]:

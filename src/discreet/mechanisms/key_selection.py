@@ -165,10 +165,15 @@ def keys_moved(max_groups: int, relation: Relation) -> int:
     return max_groups * (1 if relation == "add/remove" else 2)
 
 
+def check_count(count: Any, *, name: str) -> int:
+    """A key's count, which the error does not quote."""
+    if isinstance(count, bool | np.bool_) or not isinstance(count, int | np.integer) or count < 0:
+        raise InvalidParameter(f"{name} must be whole numbers >= 0.", parameter=name)
+    return int(count)
+
+
 def _count(persons: Any) -> int:
-    if isinstance(persons, bool | np.bool_) or not isinstance(persons, int | np.integer) or persons < 0:
-        raise InvalidParameter("persons must be whole numbers >= 0.", parameter="persons")
-    return min(int(persons), 2**62)
+    return min(check_count(persons, name="persons"), 2**62)
 
 
 @lru_cache(maxsize=256)
