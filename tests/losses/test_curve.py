@@ -57,7 +57,9 @@ def test_below_the_dots_is_below_everywhere_and_above_them_above():
         epsilon = arb(i) / 100
         assert low.delta(epsilon) <= pair.delta(epsilon) + arb(2) ** -100
         assert high.delta(epsilon) >= pair.delta(epsilon) - arb(2) ** -100
-        assert high.delta(epsilon) - low.delta(epsilon) < 0.025
+        assert high.delta(epsilon) - low.delta(epsilon) < (
+            0.02 if abs(i - 90) > 25 else 0.05
+        )  # at 1 it has an atom
 
 
 def test_chords_are_not_below_and_are_refused():
