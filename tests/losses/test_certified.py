@@ -74,6 +74,14 @@ def test_few_samples_far_out_agree_with_sums_in_loss_space(count, delta):
     )
 
 
+@pytest.mark.parametrize("delta", [1e-6, 1e-20])
+def test_a_thousand_fine_lattices_are_narrow_and_lie_among_what_they_approach(delta):
+    fine = (1000 * discrete_laplace(scale=2**20, sensitivity=104857)).epsilon_interval(delta=delta)
+    less, more = ((1000 * laplace(scale=1, sensitivity=s)).epsilon(delta=delta) for s in (0.09999, 0.1))
+    assert fine.width <= 1e-8 * fine.upper
+    assert less < fine.lower < fine.upper < more
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("sigma", "rate", "delta"), [(99, "0.011", 1e-6), (99, "0.011", 1e-20), (5, "0.2", 1e-12)]
