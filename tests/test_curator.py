@@ -92,6 +92,21 @@ def test_explaining_charges_nothing_and_needs_no_data(tmp_path):
     assert not (tmp_path / "absent.ledger").exists()
 
 
+def test_explaining_reads_the_header_and_no_row(tmp_path):
+    (tmp_path / "people.csv").write_text("person,city,debt\n1,Ottawa\n,,,no strict CSV,\n")
+    declared = {"unit": "person", "budget": {"epsilon": 1}}
+    curator = dp.Curator.open(tmp_path / "people.csv", bounds={"debt": (0, 10)}, **declared)
+    question = "SELECT SUM(debt) AS s FROM people WHERE city = 'Ottawa'"
+    assert curator.explain(question, epsilon=0.5).errors["s"] > 0
+    with pytest.raises(dp.UnsupportedQuery, match="'cty' is not known"):
+        curator.explain(question.replace("city", "cty"), epsilon=0.5)
+    with pytest.raises(dp.PolicyViolation, match="strict CSV"):
+        curator.ask(question, epsilon=0.5)
+    for wrong in ({"bounds": {"dbt": (0, 10)}}, {"unit": "nobody"}):
+        with pytest.raises(dp.PolicyViolation, match="must be"):
+            dp.Curator.open(tmp_path / "people.csv", **{**declared, **wrong}).explain(question, epsilon=0.5)
+
+
 def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
         curator.ask(SQL, epsilon=2)

@@ -1,10 +1,11 @@
 """What a curator holds: one engine and one ledger, opened when first needed, shared by all who ask."""
 
+import contextlib
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from discreet.engines import Engine, open_engine
+from discreet.engines import Engine, describe_policy, open_engine
 from discreet.errors import EngineFailure, InvalidParameter
 from discreet.ledger import Ledger, open_ledger
 from discreet.tables import Policy
@@ -39,7 +40,13 @@ class Holdings:
 
     @property
     def known(self) -> Policy:
-        """The policy with the data's own columns; as declared, where the data is out of reach."""
+        """The policy with the data's own columns; as declared, where the data is out of reach.
+
+        Of files only headers and schemas are read, unless the engine is open anyway.
+        """
+        if self._engine is None and self._kind == "duckdb" and not self._frames:
+            with contextlib.suppress(InvalidParameter):  # several files, or of another kind: the engine knows
+                return describe_policy(self.declared)
         try:
             return self.engine().policy
         except (InvalidParameter, EngineFailure):

@@ -13,6 +13,7 @@ from discreet.losses.lattice import DiscreteGaussianPair, discrete_laplace_pair
 from discreet.losses.nodes import Balls, Nodes
 from discreet.losses.pair import Atoms
 from discreet.losses.sampled_gaussian import SampledGaussianPair
+from discreet.losses.sampled_weight import Weight
 from discreet.losses.solvers import Binomial
 from discreet.numerics import working_precision
 
@@ -55,6 +56,28 @@ def test_without_the_nodes_beyond_the_last_the_ends_miss():
         assert surely_outside(line.bounds(epsilon, 1.0, 6.0), truth)
 
 
+@pytest.mark.parametrize(("count", "last"), [(1, 300), (1, 40), (30, 60)])
+def test_a_fold_with_nodes_left_out_holds_the_whole_fold_and_without_their_bound_misses(count, last):
+    pair, epsilon = discrete_laplace_pair(F(1, 1000), 500), arb(0.3 * math.sqrt(count) + 0.0003)
+    whole = Folded([(pair, count)], theta=3.0, lattice=pair.lattice(), last=6000)
+    truth = whole.total(epsilon)
+    part = Folded([(pair, count)], theta=3.0, lattice=pair.lattice(), last=last, most=6000)
+    assert part.cut < 0.1
+    assert whole.cut == 0
+    assert (part.total(epsilon) + (-part.cut).union(part.cut)).contains(truth)
+    assert not part.total(epsilon).overlaps(truth)  # the planted fault
+
+
+def test_two_lattices_of_which_one_is_finer_keep_the_bound_of_nodes_left_out():
+    parts = [(discrete_laplace_pair(F(1, 1000), 500), 2), (discrete_laplace_pair(F(3, 1000), 200), 1)]
+    lattice = contour_module.common_lattice(parts)
+    whole = Folded(parts, theta=3.0, lattice=lattice, last=6000)
+    for last in (50, 500, 2500):  # before and beyond the half period of the coarser
+        part = Folded(parts, theta=3.0, lattice=lattice, last=last, most=6000)
+        apart = part.total(arb(0.4)) - whole.total(arb(0.4))
+        assert part.cut.upper() + apart.rad() > abs(apart.mid())
+
+
 def test_without_the_radii_of_rounding_the_ends_miss():
     with working_precision(30):
         parts = [(GaussianPair(F(1, 4)), 7)]
@@ -92,28 +115,58 @@ def test_without_the_rules_error_a_sampled_moment_is_wrong(monkeypatch):
     assert abs(float(rough.real.mid() - exact)) > 1e-15
 
 
-@pytest.mark.parametrize("direction", [0, 1])
-def test_without_the_tails_beyond_its_last_nodes_a_sampled_moment_is_wrong(monkeypatch, direction):
-    monkeypatch.setattr(SampledGaussianPair, "_range", lambda *_: (-3.0, 4.0))  # the tails are cut off early
-    theta = 1 if direction == 0 else -2  # both ask for E[w²] = 1 + q²(e^(μ²) − 1)
-    exact = 1 + arb(1).expm1() / 100
+def direct_moment(power, *, mu=1, rate=10, reach=16):
+    """E[w^power] by a long sum on the real line."""
+    total, step = acb(0), arb(1) / 64
+    for i in range(-64 * reach, 64 * (reach + 30)):
+        v = step * i
+        weight = 1 + (mu * v - arb(mu) ** 2 / 2).expm1() / rate
+        total += (power * weight.log() - v**2 / 2).exp() * step / (2 * arb.pi()).sqrt()
+    return total
+
+
+@pytest.mark.parametrize(("direction", "theta"), [(0, 1), (0, 12), (1, -2), (1, 1), (1, 300)])
+def test_without_the_tails_beyond_its_last_nodes_a_sampled_moment_is_wrong(monkeypatch, direction, theta):
+    exact = direct_moment(acb(1 + theta if direction == 0 else -theta)).real
+    middle = {12: 12, 300: -4}.get(theta, 0)  # about where the mass is
+    cut = (middle - 3.0, middle + 4.0)
+    monkeypatch.setattr(Weight, "range", lambda *_: cut)  # the tails are cut off early
     assert SampledGaussianPair(F(1), F(1, 10), direction).moment(acb(theta)).real.overlaps(exact)
-    monkeypatch.setattr(SampledGaussianPair, "_tails", lambda *_: arb(0))  # the planted fault
+    monkeypatch.setattr(Weight, "tails", lambda *_: arb(0))  # the planted fault
     assert not SampledGaussianPair(F(1), F(1, 10), direction).moment(acb(theta)).real.overlaps(exact)
 
 
-@pytest.mark.parametrize("direction", [0, 1])
-def test_moments_of_a_sampled_gaussian_hold_those_of_a_direct_sum(direction):
-    pair = SampledGaussianPair(F(1), F(1, 10), direction)
-    z, total, step = acb(2, 3), acb(0), arb(1) / 64
-    for i in range(-1000, 1400):
-        v = step * i
-        weight = 1 + (v - arb(0.5)).expm1() / 10
-        power = 1 + z if direction == 0 else -z
-        total += (power * weight.log() - v**2 / 2).exp() * step / (2 * arb.pi()).sqrt()
-    moment = pair.moment(z)
+@pytest.mark.parametrize(
+    ("direction", "z"), [(0, acb(2, 3)), (1, acb(2, 3)), (0, acb(20, 9)), (1, acb(5000, 3000))]
+)
+def test_moments_of_a_sampled_gaussian_hold_those_of_a_direct_sum(direction, z):
+    total = direct_moment(1 + z if direction == 0 else -z)
+    moment = SampledGaussianPair(F(1), F(1, 10), direction).moment(z)
+    whole = SampledGaussianPair(F(1), F(1, 10), direction).moment(acb(z.real)).real
     assert moment.overlaps(total)
-    assert float(moment.real.rad()) < 1e-16
+    assert float(moment.real.rad() / whole) < 1e-16
+
+
+@pytest.mark.parametrize("theta", [5000.0, 1e6])
+def test_high_frequencies_of_a_steep_sample_keep_a_bound_that_falls(theta):
+    pair, at = SampledGaussianPair(F(1), F(1, 100), 1), arb(theta)
+    whole = pair.moment(acb(at)).real
+    for start in (theta / 4, theta, 4 * theta):
+        bound = pair.decay(at, arb(start))
+        for factor in (1.0, 1.3, 5.0):
+            assert abs(pair.moment(acb(at, start * factor))) <= bound * (1 + arb(2) ** -60)
+    assert bound < whole / 4
+    assert pair.weight._best_line(-theta, 4 * theta, pair.about_log_moment(theta))[2]  # by the sum over cells
+
+
+def test_a_sum_over_cells_without_what_lies_left_of_them_is_below_the_integral():
+    pair, theta = SampledGaussianPair(F(1), F(1, 100), 1), arb(5000)
+    exact = pair.moment(acb(theta)).real
+    low, high = pair.weight.range(-5000.0, 40.0)
+    for start, end in ((low, high), (low, -6.0), (-4.0, high), (-2.0, high)):
+        assert exact < pair.weight._over(-theta, arb(0), arb(0), (start, end), 96)
+    rest = pair.weight._falling(-theta, acb(-2), 1)  # the planted fault leaves it out
+    assert not exact < pair.weight._over(-theta, arb(0), arb(0), (-2.0, high), 96) - rest
 
 
 PAIRS = {

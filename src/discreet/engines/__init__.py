@@ -11,6 +11,7 @@ strict, a key that is not unique, a type that does not fit) are PolicyViolation,
 """
 
 from discreet.engines.base import Engine
+from discreet.engines.describe import describe_policy
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
 from discreet.engines.opening import ENGINES, open_engine
@@ -24,5 +25,6 @@ __all__ = [
     "MemoryEngine",
     "PostgresEngine",
     "SparkEngine",
+    "describe_policy",
     "open_engine",
 ]

@@ -7,14 +7,40 @@ from sqlglot import exp
 from discreet.engines.duckdb_dialect import DuckDBDialect
 from discreet.engines.registration import CSV_SUFFIXES, read_header
 from discreet.engines.sql import call, text
+from discreet.engines.sql_engine import check_unit, refuse_absent
 from discreet.errors import InvalidParameter
-from discreet.tables import Type
+from discreet.tables import Column, Policy, PublicTable, Table, Type
+
+
+def describe_policy(policy: Policy) -> Policy:
+    """The policy with the columns of its files; what is declared must be among them."""
+    every: list[Table | PublicTable] = [*policy.tables, *policy.public]
+    found = {table.name: _columns(table) for table in every}
+    schema = {
+        table: {name: kind for name, kind in columns.items() if kind is not None}
+        for table, columns in found.items()
+    }
+    described = policy.with_schema(schema)
+    for table in every:
+        stored = {name.lower() for name in found[table.name]}
+        for column in table.columns:
+            if column.name.lower() not in stored:
+                refuse_absent(column.name, table.name)
+    for private in described.tables:
+        check_unit(private)
+    return described
+
+
+def _columns(table: Table | PublicTable) -> dict[str, Type | None]:
+    found = describe_file(table.source or "")
+    if _suffix(table.source or "") not in CSV_SUFFIXES:
+        return found
+    return {name: (table.column(name) or Column(name=name)).type for name in found}  # parsed as declared
 
 
 def describe_file(source: str | Path) -> dict[str, Type | None]:
     """Column -> type; text in CSV, None for what questions cannot be about."""
-    path = Path(source)
-    suffix = Path(str(path).removesuffix(".gz")).suffix.lower()
+    path, suffix = Path(source), _suffix(source)
     if not path.is_file() or suffix not in (*CSV_SUFFIXES, ".parquet"):
         raise InvalidParameter(
             f"a data file must be an existing .csv, .tsv or .parquet, got {str(source)!r}."
@@ -28,3 +54,7 @@ def describe_file(source: str | Path) -> dict[str, Type | None]:
     with duckdb.connect(":memory:") as connection:
         described = connection.execute(f"DESCRIBE {select.sql(dialect='duckdb')}").fetchall()
     return {row[0]: DuckDBDialect().stored_type(row[1]) for row in described}
+
+
+def _suffix(source: str | Path) -> str:
+    return Path(str(source).removesuffix(".gz")).suffix.lower()

@@ -6,7 +6,7 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from sqlglot import exp
 
@@ -92,9 +92,7 @@ class SQLEngine(ABC):
             columns = {name.lower(): (name, physical) for name, physical in stored[table.name].items()}
             for declared in table.columns:
                 if declared.name.lower() not in columns:
-                    raise PolicyViolation(
-                        f"Column {declared.name!r} must be in the data of table {table.name!r}."
-                    )
+                    refuse_absent(declared.name, table.name)
                 name, physical = columns[declared.name.lower()]
                 kind = self._dialect.stored_type(physical)
                 if kind is None or declared.type not in MAY_BE_DECLARED[kind]:
@@ -118,7 +116,7 @@ class SQLEngine(ABC):
                 assert parent is not None
                 self._check_unique(parent, [other for _, other in unit.on])
             else:
-                _check_unit(table)
+                check_unit(table)
 
     def _check_unique(self, table: Table | PublicTable, keys: list[str]) -> None:
         """Refuse a table two of whose rows share a key (missing keys aside); told to the owner."""
@@ -137,7 +135,13 @@ class SQLEngine(ABC):
             )
 
 
-def _check_unit(table: Table) -> None:
+def refuse_absent(column: str, table: str) -> NoReturn:
+    """The owner declared a column that the data has not."""
+    raise PolicyViolation(f"Column {column!r} must be in the data of table {table!r}.")
+
+
+def check_unit(table: Table) -> None:
+    """Refuse a unit that is no column; told to the owner."""
     unit = getattr(table.unit, "column", None)
     if unit is not None and table.column(unit) is None:
         known = ", ".join(sorted(each.name for each in table.columns)[:12])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -38,6 +39,17 @@ def _pair_of(first: Row, second: Row) -> Pair:
 def _rational_delta(first: Row, second: Row, ratio: Fraction) -> Fraction:
     """δ at e^ε = ratio, exactly."""
     return sum((max(p - ratio * q, Fraction(0)) for p, q in zip(first, second, strict=True)), Fraction(0))
+
+
+@lru_cache(maxsize=256)
+def _corners(matrix: tuple[Row, ...]) -> tuple[list[tuple[Fraction, Fraction]], tuple[Row, Row]]:
+    """Every likelihood ratio of two rows in order, with the greatest δ there; and the rows of most δ."""
+    rows = list(permutations(matrix, 2))
+    ratios = sorted({p / q for pair in rows for p, q in zip(*pair, strict=True) if p and q})
+    curves = [[_rational_delta(first, second, ratio) for ratio in ratios] for first, second in rows]
+    sizes = [sum(curve, Fraction(0)) for curve in curves]
+    points = [(ratio, max(column)) for ratio, column in zip(ratios, zip(*curves, strict=True), strict=True)]
+    return points, rows[sizes.index(max(sizes))]
 
 
 @register
@@ -84,36 +96,13 @@ class Channel(Family):
         if self.exact:
             rows = self.matrix if direction == 0 else self.matrix[::-1]
             return _pair_of(rows[0], rows[1])
-        corners = self._corners()
-        best = max(
-            permutations(self.matrix, 2),
-            key=lambda rows: sum(
-                (_rational_delta(rows[0], rows[1], corner) for corner in corners), Fraction(0)
-            ),
-        )
-        return _pair_of(*best)
+        return _pair_of(*_corners(self.matrix)[1])
 
     def dominating(self, direction: Direction) -> Pair | None:
         if self.exact:
             return self.witness(direction)
-        points = [
-            (
-                ball(corner).log(),
-                ball(max(_rational_delta(p, q, corner) for p, q in permutations(self.matrix, 2))),
-            )
-            for corner in self._corners()
-        ]
-        return connect_the_dots(points)
-
-    def _corners(self) -> list[Fraction]:
-        """Every likelihood ratio p/q of two rows at one output, in order."""
-        ratios = {
-            p / q
-            for first, second in permutations(self.matrix, 2)
-            for p, q in zip(first, second, strict=True)
-            if p and q
-        }
-        return sorted(ratios)
+        points, _ = _corners(self.matrix)
+        return connect_the_dots([(ball(ratio).log(), ball(delta)) for ratio, delta in points])
 
     def rational_failure(self, direction: Direction) -> Fraction | None:
         rows = self.matrix if direction == 0 else self.matrix[::-1]

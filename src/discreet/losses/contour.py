@@ -8,12 +8,12 @@ docs/theory/certified-composition.md has the proof.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from flint import acb, arb
 
-from discreet.losses.nodes import Arithmetic, Grid, Nodes, Values
+from discreet.losses.nodes import SMALL, Arithmetic, Grid, Nodes, Values
 from discreet.losses.pair import Pair
 from discreet.numerics import Arb, ball
 
@@ -113,9 +113,10 @@ class Contour:
 
 
 class Folded(Contour):
-    """The same for losses on a lattice offset + h·n, with Λ = Jh: the nodes repeat, and none is left out.
+    """The same for losses on a lattice offset + h·n, with Λ = Jh: the nodes repeat, and J of them are enough.
 
     With s the least lattice point >= ε and y = s − ε, Σ_n e^(−z(y+nh))(1 − e^(−(y+nh))) replaces 1/(z(z+1)).
+    Of a fine lattice fewer than J are taken, and those left out bounded up to the half period.
     """
 
     def __init__(
@@ -125,11 +126,13 @@ class Folded(Contour):
         theta: float,
         lattice: Lattice,
         last: int,
+        most: int | None = None,
         arithmetic: Arithmetic = Nodes,
     ) -> None:
         self.lattice = lattice
         self.step = ball(lattice[1])
-        window = self.step * (2 * last + 1)
+        self.period = 2 * (last if most is None else most) + 1  # J
+        window = self.step * self.period
         super().__init__(parts, theta=theta, window=window, last=last, arithmetic=arithmetic)
 
     def prepare(self, values: Values) -> None:
@@ -137,17 +140,29 @@ class Folded(Contour):
 
     def _series(self, real: Arb) -> Values:
         """1/(1 − e^(−zh)) on the line Re z = real."""
+        if self.arithmetic is Nodes and self.step * (real + self.spacing * self.last) < SMALL:
+            return Nodes.line(real, self.spacing, self.last).scaled(self.step).small_series()
         turning = self.arithmetic.powers(acb(0, -self.spacing * self.step), self.last)
         return turning.scaled((-real * self.step).exp()).one_minus().inverse()
 
     def beyond_last(self) -> Arb:
-        return arb(0)
+        if self.period == 2 * self.last + 1:
+            return arb(0)
+        # with a = 1/(1 − e^(−zh)) and b the same of z + 1, the kernel is at most h(|ab| + |b|) <= h(c² + c)
+        # for c = π/(2th)·e^((θ+1)h/2), as |1 − ρe^(−ith)| >= 2√ρ·sin(th/2) >= 2√ρ·th/π
+        start, half = self.spacing * self.last, arb.pi() / self.step
+        grown = ((self.theta + 1) * self.step).exp() * arb.pi() ** 2 / 4
+        bound = arb(0)
+        for stretch, decays in _stretches(self.parts, self.theta, start, half):
+            slow = self.step * ((half / stretch).log() / 2 + arb.pi() / (self.window * stretch))
+            bound += decays * grown * (_squares(stretch, self.window) + slow)
+        return bound
 
     def total(self, epsilon: Arb) -> Arb:
         point, _ = self._next_point(_middle(epsilon))
         gap, angle = ball(point) - epsilon, -self.spacing * ball(point)
         plain, shifted = (weights.both_sides(angle) for weights in (self.weights, self.shifted))
-        total = (-self.theta * gap).exp() * (plain - (-gap).exp() * shifted) / (2 * self.last + 1)
+        total = (-self.theta * gap).exp() * (plain - (-gap).exp() * shifted) / self.period
         # If the truth within the ball of ε lies beyond the point, that point counts 1 − e^(ε−s) too little.
         return total + arb(0, 2 * epsilon.rad()) * (self.theta * epsilon - self.height).exp()
 
@@ -156,7 +171,7 @@ class Folded(Contour):
         angle = -float(self.spacing * ball(point))
         plain, shifted = (weights.about_both_sides(angle) for weights in (self.weights, self.shifted))
         y = float(gap)
-        return math.exp(-float(self.theta) * y) * (plain - math.exp(-y) * shifted) / (2 * self.last + 1)
+        return math.exp(-float(self.theta) * y) * (plain - math.exp(-y) * shifted) / self.period
 
     def _next_point(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
         """The least lattice point at or above ε, and how far it is."""
@@ -188,15 +203,24 @@ def _middle(value: Arb) -> Fraction:
 
 def beyond(parts: Sequence[Part], theta: Arb, window: Arb, start: Arb) -> Arb:
     """A bound on the nodes left out: Σ over |t| > start of |φ|/(Λt²), in stretches between half periods."""
+    stretches = _stretches(parts, theta, start, arb("inf"))
+    return sum((decays * _squares(stretch, window) for stretch, decays in stretches), arb(0))
+
+
+def _stretches(parts: Sequence[Part], theta: Arb, start: Arb, end: Arb) -> Iterator[tuple[Arb, Arb]]:
+    """(t, a bound on |φ|/φ(θ) from t up to the next half period, or to the end), from the start."""
     periods = (pair.period() for pair, _ in parts)
-    halves = sorted((p / 2 for p in periods if p is not None and p / 2 > start), key=float)
-    bound = arb(0)
+    halves = sorted((p / 2 for p in periods if p is not None and start < p / 2 < end), key=float)
     for stretch in [start, *halves]:
         decays = arb(1)
         for pair, count in parts:
             decays *= _decay(pair, theta, stretch) ** count
-        bound += decays * (1 / (arb.pi() * stretch) + 2 / (window * stretch**2))
-    return bound
+        yield stretch, decays
+
+
+def _squares(start: Arb, window: Arb) -> Arb:
+    """Σ over nodes |t| > start of 1/(Λt²) is at most this."""
+    return 1 / (arb.pi() * start) + 2 / (window * start**2)
 
 
 def _decay(pair: Pair, theta: Arb, frequency: Arb) -> Arb:

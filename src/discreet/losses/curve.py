@@ -1,22 +1,29 @@
-"""A pair from a bound on its curve: connect the dots.
+"""Pairs from a curve that is known at dots: one above it, and one below.
 
 δ is convex in u = e^ε. So the lower convex hull of points on or above it lies on or above it everywhere, and
 is itself the curve of a pair with losses at the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022).
+Both err by the square of the dots' distance, and have their losses on a lattice, which composes fast.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
 from flint import arb
 
 from discreet.losses.family import Direction
 from discreet.losses.pair import Atoms, Pair
-from discreet.numerics import Arb
+from discreet.numerics import Arb, ball
 
 Point = tuple[Arb, Arb]
+Lattice = tuple[Fraction, Fraction]
+Line = tuple[Arb, Arb]  # its values at both ends of a cell
+Dot = tuple[Arb, Arb, Arb]  # u, δ, ε
 
 
-def connect_the_dots(points: Sequence[Point]) -> Pair:
+def connect_the_dots(points: Sequence[Point], lattice: Lattice | None = None) -> Pair:
     """The least pair on these losses whose curve is on or above (ε, δ) for each point, ε increasing.
 
     What the last δ leaves is put at infinity; the curve's start, u = 0 and δ = 1, is a dot without P's mass.
@@ -28,15 +35,15 @@ def connect_the_dots(points: Sequence[Point]) -> Pair:
     hull = _lower_hull([(arb(0), arb(1), arb(0)), *dots])
     slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
     atoms = [(hull[i][2], hull[i][0] * (slopes[i] - slopes[i - 1]).max(arb(0))) for i in range(1, len(hull))]
-    return Atoms(atoms, failure=hull[-1][1], unseen=1 + slopes[0])
+    return Atoms(atoms, failure=hull[-1][1], unseen=1 + slopes[0], lattice=lattice)
 
 
-def _slope(left: tuple[Arb, Arb, Arb], right: tuple[Arb, Arb, Arb]) -> Arb:
+def _slope(left: Dot, right: Dot) -> Arb:
     return (right[1] - left[1]) / (right[0] - left[0])
 
 
-def _lower_hull(dots: list[tuple[Arb, Arb, Arb]]) -> list[tuple[Arb, Arb, Arb]]:
-    hull: list[tuple[Arb, Arb, Arb]] = []
+def _lower_hull(dots: list[Dot]) -> list[Dot]:
+    hull: list[Dot] = []
     for dot in dots:
         while len(hull) >= 2 and not _slope(hull[-2], hull[-1]) < _slope(hull[-1], dot):
             hull.pop()
@@ -64,31 +71,80 @@ def sampled_ends(
     return arb(0), left.max(arb(0))  # a ball around 0 where the sign is open: the curve lies below `left`
 
 
-def step_down(points: Sequence[tuple[Arb, Arb, Arb]]) -> Pair:
-    """A pair below a curve known by (ε, lower δ, upper δ): P's mass, moved down to the next dot.
+def below_the_dots(points: Sequence[tuple[Arb, Arb, Arb]], lattice: Lattice) -> Pair:
+    """A pair with losses at the dots and its curve below one known by (ε, lower δ, upper δ) at each.
 
-    Pr[L > x] = δ(x) − δ′(x), and the slope of a convex curve is at least as steep as its next chord.
+    In a cell, the chords of both its neighbours, drawn on into it, lie below a convex curve, and so does
+    their mean. At each dot the lesser of its two cells' lines is taken: no chord is then above its line.
     """
-    tails: list[Arb] = []
-    for (here, low, _), (there, _, high) in pairwise(points):
-        chord = (low - high).max(arb(0)) / (there - here).expm1()
-        tails.append((low + chord).lower())
-    tails.append(points[-1][1].lower().max(arb(0)))
-    atoms, above = [], arb(0)
-    for (epsilon, _, _), tail in zip(reversed(points), reversed(tails), strict=True):
-        mass = (tail.min(arb(1)) - above).max(arb(0))
-        above += mass
-        atoms.append((epsilon, mass))
-    return Atoms(atoms)
+    dots = [(epsilon.exp(), low.lower().max(arb(0)), high.upper()) for epsilon, low, high in points]
+    lines = [_line_below(dots, i) for i in range(len(dots) - 1)]
+    first = lines[0][0].min(1 - dots[0][0])  # up to the first dot 1 − u is all that is known
+    values = [first, *(left[1].min(right[0]) for left, right in pairwise(lines)), lines[-1][1]]
+    known = [(u, value.lower(), x) for (u, _, _), value, (x, _, _) in zip(dots, values, points, strict=True)]
+    hull = _lower_hull([(arb(0), arb(1), arb(0)), *known])
+    slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
+    masses = {id(dot): dot[0] * (slopes[i] - slopes[i - 1]) for i, dot in enumerate(hull)}
+    shrink = 1 - arb(2) ** -40  # more than rounding can have added
+    atoms = [((masses.get(id(dot), arb(0)) * shrink).lower().max(arb(0)), dot) for dot in known]
+    if not _is_below(atoms):
+        return Atoms([(points[0][0], arb(0))])
+    return Atoms([(dot[2], mass) for mass, dot in atoms if mass > 0], lattice=lattice)
 
 
-def dots(curve: Callable[[Arb, Direction], tuple[Arb, Arb]], direction: Direction, count: int) -> list[Arb]:
-    """Places for `count` chords, from where the curve leaves 1 − e^ε to where it vanishes."""
+def _is_below(atoms: Sequence[tuple[Arb, Dot]]) -> bool:
+    """Whether Σ mass·(1 − u/uᵢ)₊ is proved to be at most what is allowed at each dot, and 1 at u = 0."""
+    total, shared = arb(0), arb(0)
+    for mass, (u, allowed, _) in reversed(atoms):
+        if not total - u * shared <= allowed:
+            return False
+        total, shared = total + mass, shared + mass / u
+    return bool(total <= 1)
+
+
+def _line_below(dots: Sequence[tuple[Arb, Arb, Arb]], i: int) -> Line:
+    """A line that the curve is above in cell i, nowhere negative: the mean of two, or one, or 0."""
+    if i == 0:
+        return (1 - dots[0][0], 1 - dots[1][0]) if dots[1][0] <= 1 else (arb(0), arb(0))
+    if i == len(dots) - 2:
+        return arb(0), arb(0)
+    (u0, _, high), (u1, left, _), (u2, right, _), (u3, _, far) = dots[i - 1 : i + 3]
+    on = left, left + (left - high) * (u2 - u1) / (u1 - u0)  # from the left: at most as steep as the chord is
+    back = right + (right - far) * (u2 - u1) / (u3 - u2), right
+    for line in (((on[0] + back[0]) / 2, (on[1] + back[1]) / 2), back):
+        if line[0] >= 0 and line[1] >= 0:
+            return line
+    return arb(0), arb(0)
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Places for chords, all on one lattice."""
+
+    lattice: Lattice
+    steps: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[Arb]:
+        return (ball(self.lattice[0] + self.lattice[1] * step) for step in self.steps)
+
+
+def dots(
+    curve: Callable[[Arb, Direction], tuple[Arb, Arb]], direction: Direction, count: int, rate: Fraction
+) -> Dots:
+    """About `count` places, from where the curve leaves 1 − e^ε to where it vanishes.
+
+    A sample of this rate has its losses ln(1 − q + q·e^l) densest near 0: evenly spaced l put the dots there.
+    """
     ends = []
     for side in (1 - direction, direction):
-        reach = arb(2) ** -8
-        while not curve(reach, side)[1] < arb(2) ** -100 and reach < 2**12:
-            reach *= arb(1.5)
-        ends.append(reach)
-    span = ends[0] + ends[1]
-    return [(-ends[0] + span * i / count).mid() for i in range(count + 1)]
+        reach = Fraction(1, 256)
+        while not curve(ball(reach), side)[1] < arb(2) ** -100 and reach < 2**12:
+            reach *= Fraction(3, 2)
+        ends.append(float(reach))
+    q, sign = float(rate), 1 - 2 * direction
+    inner = math.log1p(math.expm1(min(ends[1 - direction], 500.0)) / q)
+    step = Fraction(2) ** math.ceil(math.log2(2 * inner * q / count))
+    inside = [inner * (2 * i / count - 1) for i in range(count + 1)]
+    inside = [sign * (math.log1p(q * math.expm1(loss)) if q < 1 else loss) for loss in inside]
+    places = [-ends[0], ends[1], *(x for x in inside if -ends[0] < x < ends[1])]
+    return Dots((Fraction(0), step), tuple(sorted({math.ceil(x / step) for x in places})))

@@ -12,9 +12,10 @@ from discreet.losses.curve import connect_the_dots
 from discreet.losses.family import DIRECTIONS, Direction, Family, parse_value, read_family, register
 from discreet.losses.pair import Pair
 from discreet.losses.term import Term
-from discreet.numerics import Arb, ball, exact_whole
+from discreet.numerics import Arb, ball, exact_whole, round_up
 
 DOTS = 64
+LEAST = Fraction(1, 2**20)
 
 
 @register
@@ -44,30 +45,11 @@ class Group(Family):
         return self.base.witness(direction)
 
     def dominating(self, direction: Direction) -> Pair | None:
-        return _connect(self, direction, ctx.prec)
-
-    def _reach(self, direction: Direction) -> Arb | None:
-        top = self.base.largest(direction)
-        if top is not None:
-            return (top * self.size).upper()
-        reach = arb(1)
-        for _ in range(40):
-            if self._delta(reach, direction) < arb(2) ** -120:
-                return reach
-            reach *= 2
-        return None
-
-    def _delta(self, epsilon: Arb, direction: Direction) -> Arb:
-        if not epsilon > 0:  # δ(−ε) = 1 − e^(−ε)(1 − δ′(ε)), with the other direction's δ′
-            mirrored = self._delta(-epsilon, 1 - direction) if epsilon < 0 else arb(1)
-            return 1 - epsilon.exp() * (1 - mirrored)
-        steps = [questions.delta_ends((Term(self.base),), way, epsilon / self.size)[1] for way in DIRECTIONS]
-        one = steps[0].max(steps[1])
-        return (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
+        return _connect(self, ctx.prec)
 
     def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
         low, high = questions.delta_ends((Term(self.base),), direction, epsilon)
-        return low, self._delta(epsilon, direction).max(high)
+        return low, Chain(self).delta(epsilon).max(high)
 
     def zcdp_rho(self) -> Arb | None:
         rho = self.base.zcdp_rho()
@@ -90,11 +72,41 @@ class Group(Family):
         return cls(read_family(data["base"]), parse_value(data["size"], name="size"))
 
 
+class Chain:
+    """The curve of a chain of neighbours; the same in both directions: each step counts in its worse one."""
+
+    def __init__(self, family: Group) -> None:
+        self.size = family.size
+        self.tops = [family.base.largest(way) for way in DIRECTIONS]
+        self.steps = [questions.DeltaCurve((Term(family.base),), way) for way in DIRECTIONS]
+
+    def delta(self, epsilon: Arb) -> Arb:
+        """δ_g(ε) is at most this."""
+        if not epsilon > 0:  # δ(−ε) = 1 − e^(−ε)(1 − δ′(ε)), with the other direction's δ′
+            mirrored = self.delta(-epsilon) if epsilon < 0 else arb(1)
+            return 1 - epsilon.exp() * (1 - mirrored)
+        steps = [step(epsilon / self.size)[1] for step in self.steps]
+        one = steps[0].max(steps[1])
+        return (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
+
+    def reach(self) -> Fraction | None:
+        """Where nothing is left of it, or next to nothing."""
+        if None not in self.tops:
+            return max(Fraction(round_up(top * self.size)) for top in self.tops if top is not None)
+        for doublings in range(40):
+            if self.delta(arb(2) ** doublings) < arb(2) ** -120:
+                return Fraction(2**doublings)
+        return None
+
+
 @lru_cache(maxsize=256)
-def _connect(family: Group, direction: Direction, bits: int) -> Pair | None:
+def _connect(family: Group, bits: int) -> Pair | None:
     """The group's curve through its dots, at this precision."""
-    reach = family._reach(direction)
+    chain = Chain(family)
+    reach = chain.reach()
     if reach is None:
         return None
-    grid = [reach.mid() * ball(Fraction(i, DOTS // 2) - 1) for i in range(DOTS + 1)]
-    return connect_the_dots([(x, family._delta(x, direction)) for x in grid])
+    reach = max(reach, LEAST)  # rows that are all alike have no loss at all
+    step = reach / (DOTS // 2)
+    grid = [ball(step * i - reach) for i in range(DOTS + 1)]
+    return connect_the_dots([(x, chain.delta(x)) for x in grid], (-reach, step))

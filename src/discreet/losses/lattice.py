@@ -7,7 +7,7 @@ from flint import acb, arb, ctx
 
 from discreet.losses.family import Direction, Family, register
 from discreet.losses.loss import PrivacyLoss
-from discreet.losses.nodes import Acb, Grid, Nodes
+from discreet.losses.nodes import SMALL, Acb, Grid, Nodes
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
 from discreet.numerics import Arb, Real, ball, exact_positive, exact_whole
@@ -70,15 +70,12 @@ class ManySteps(Pair):
         return ends + ((rising * step).scaled(top) - falling.scaled(bottom)) * self._series(grid, step)
 
     def _series(self, grid: Grid, step: Nodes) -> Nodes:
-        """inner/(1 − e^(−w)) with w = 2a(z + ½); for small w from ½coth(w/2), so that nothing cancels."""
+        """inner/(1 − e^(−w)) with w = 2a(z + ½)."""
         half = grid.theta + arb(0.5)
-        if not 2 * self.a * (half + grid.spacing * grid.last) < arb(0.25):
+        if not 2 * self.a * (half + grid.spacing * grid.last) < SMALL:
             return step.one_minus().inverse().scaled(self._inner)
         line = Nodes.line(half, grid.spacing, grid.last).scaled(2 * self.a)
-        flat = Nodes.powers(acb(0), grid.last).scaled(self._inner / 2)
-        return (
-            flat + grid.inverse(0.5).scaled(self._inner / (2 * self.a)) + line.half_coth().scaled(self._inner)
-        )
+        return line.small_series().scaled(self._inner)
 
     def top_atom(self) -> tuple[Arb, Arb] | None:
         return self.a * self.shift, 1 / self._total

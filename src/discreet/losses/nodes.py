@@ -21,6 +21,7 @@ UNIT = 2.0**-53
 PRODUCT = 3 * UNIT  # the error of a complex product, as a share of its size
 TINY = 2.0**-500  # more than underflow can lose, anywhere
 SLACK = 1 + 2.0**-20  # covers the rounding of the bounds themselves
+SMALL = 0.25  # sizes for which a series is used
 RENEWED = 4  # squarings of a factor before Arb gives it afresh
 
 
@@ -127,8 +128,13 @@ class Nodes:
             wrong = self.error / (sizes * left) + 6 * UNIT / sizes
         return Nodes(values, wrong * SLACK + TINY)
 
+    def small_series(self) -> "Nodes":
+        """1/(1 − e^(−v)) = ½ + 1/v + (½coth(v/2) − 1/v) for sizes below SMALL, so that nothing cancels."""
+        flat = Nodes(np.full(len(self.values), 0.5), np.zeros(len(self.values)))
+        return flat + self.inverse() + self.half_coth()
+
     def half_coth(self) -> "Nodes":
-        """½coth(v/2) − 1/v = v/12 − v³/720 + v⁵/30240 − ..., for sizes below ¼."""
+        """½coth(v/2) − 1/v = v/12 − v³/720 + v⁵/30240 − ..., for sizes below SMALL = ¼."""
         square, sizes = self.values * self.values, _sizes(self.values)
         inner = 1 / 30240 - square * (1 / 1209600 - square / 47900160)
         values = self.values * (1 / 12 - square * (1 / 720 - square * inner))

@@ -12,7 +12,7 @@ from flint import arb, ctx
 
 from discreet.errors import InvalidParameter
 from discreet.losses import questions
-from discreet.losses.curve import connect_the_dots, dots, step_down
+from discreet.losses.curve import below_the_dots, connect_the_dots, dots
 from discreet.losses.extremes import as_ball, failure_of, largest_of
 from discreet.losses.family import Direction, Family, register
 from discreet.losses.group import Group
@@ -168,16 +168,20 @@ def _greatest(values: list[Arb]) -> Arb:
 @lru_cache(maxsize=256)
 def _pairs(family: Parallel, direction: Direction, bits: int) -> tuple[Pair, Pair]:
     """A pair above the supremum of the parts' curves, and one of the part that is greatest on the whole."""
-    grid = _corners(family, direction) or dots(family.curve, direction, DOTS)
-    curves = [[questions.delta_ends(part, direction, x) for x in grid] for part in family.parts]
+    grid, lattice = _corners(family, direction), None
+    if not grid:
+        chosen = dots(family.curve, direction, DOTS, Fraction(1))
+        grid, lattice = list(chosen), chosen.lattice
+    asked = [questions.DeltaCurve(part, direction) for part in family.parts]
+    curves = [[one(x) for x in grid] for one in asked]
     tops = [_greatest([high for _, high in column]) for column in zip(*curves, strict=True)]
-    above = connect_the_dots(list(zip(grid, tops, strict=True)))
+    above = connect_the_dots(list(zip(grid, tops, strict=True)), lattice)
     sizes = [float(sum((low for low, _ in curve), arb(0))) for curve in curves]
     best = sizes.index(max(sizes))
     part = family.parts[best]
-    if len(part) == 1 and part[0].count == 1:
+    if lattice is None or (len(part) == 1 and part[0].count == 1):
         return above, part[0].family.witness(direction)
-    return above, step_down([(x, low, high) for x, (low, high) in zip(grid, curves[best], strict=True)])
+    return above, below_the_dots([(x, *ends) for x, ends in zip(grid, curves[best], strict=True)], lattice)
 
 
 def _corners(family: Parallel, direction: Direction) -> list[Arb]:

@@ -150,37 +150,69 @@ def _delta_one_way(terms: Terms, direction: Direction, epsilon: Fraction) -> Int
 
 def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, Arb]:
     """Balls below and above δ(ε) in one direction, at any real ε, at the working precision."""
-    single = _one_use(terms, direction)
-    if single is not None:
-        return single(epsilon)
-    top, exact = largest_of(terms, direction), all(term.family.exact for term in terms)
-    if top is not None and as_ball(top) <= epsilon:  # nothing but outright failure is left
-        failure = as_ball(failure_of(terms, direction))
-        return failure if exact else arb(0), failure
-    lower, upper = arb(0), arb(1)
-    if dominating := parts_of(terms, direction, "dominating"):
-        lower, upper = _pair_ends(dominating, epsilon)
-    if not exact:
-        lower = _pair_ends(parts_of(terms, direction, "witness"), epsilon)[0]
-    if not upper - lower < CLOSED * upper:
-        upper = upper.min(moment_delta(terms, direction, epsilon))
-    return lower, upper
+    return DeltaCurve(terms, direction)(epsilon)
 
 
-def _pair_ends(parts: Sequence[Part], epsilon: Arb) -> Ends:
-    """Both ends of δ(ε), with what fails outright."""
-    low, high = _finite_ends(parts, epsilon)
-    failure = pair_failure(parts)
-    return low.max(arb(0)) + failure, high + failure
+class DeltaCurve:
+    """δ in one direction, asked at many ε: contours are kept for all that lie near them."""
+
+    def __init__(self, terms: Terms, direction: Direction) -> None:
+        self.terms, self.direction = terms, direction
+        self.single = _one_use(terms, direction)
+        self.exact = all(term.family.exact for term in terms)
+        self.top = None if self.single is not None else largest_of(terms, direction)
+        self._parts: dict[str, PartsCurve] = {}
+
+    def __call__(self, epsilon: Arb) -> tuple[Arb, Arb]:
+        """Balls below and above δ(ε)."""
+        if self.single is not None:
+            return self.single(epsilon)
+        if self.top is not None and as_ball(self.top) <= epsilon:  # nothing but outright failure is left
+            failure = as_ball(failure_of(self.terms, self.direction))
+            return failure if self.exact else arb(0), failure
+        dominating = self._of("dominating")
+        lower, upper = dominating.ends(epsilon) if dominating.parts else (arb(0), arb(1))
+        if not self.exact:
+            lower = self._of("witness").ends(epsilon)[0]
+        if not upper - lower < CLOSED * upper:
+            upper = upper.min(moment_delta(self.terms, self.direction, epsilon))
+        return lower, upper
+
+    def _of(self, kind: str) -> "PartsCurve":
+        if kind not in self._parts:
+            self._parts[kind] = PartsCurve(parts_of(self.terms, self.direction, kind))
+        return self._parts[kind]
 
 
-def _finite_ends(parts: Sequence[Part], epsilon: Arb) -> Ends:
-    solver = exact_solver(parts)
-    if solver is not None:
-        return solver.bounds(epsilon)
-    floor, whole = delta_floor(parts, epsilon), finite_mass(parts)
-    if whole - floor < FINE * whole:
-        return floor, whole
-    landscape, middle = Landscape(parts), float(epsilon.mid())
-    low, high = Saddle(landscape, landscape.at_epsilon(middle), middle, 1e-3).bounds(epsilon)
-    return low.max(floor), high.min(whole)
+class PartsCurve:
+    """The same for composed pairs."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self.solver = exact_solver(parts) if parts else None
+        self.failure = pair_failure(parts)
+        self._landscape, self._saddles = Landscape(parts), list[tuple[float, float, Saddle]]()
+
+    def ends(self, epsilon: Arb) -> Ends:
+        """Both ends of δ(ε), with what fails outright."""
+        low, high = self._finite(epsilon)
+        return low.max(arb(0)) + self.failure, high + self.failure
+
+    def _finite(self, epsilon: Arb) -> Ends:
+        if self.solver is not None:
+            return self.solver.bounds(epsilon)
+        floor, whole = delta_floor(self.parts, epsilon), finite_mass(self.parts)
+        if whole - floor < FINE * whole:
+            return floor, whole
+        low, high = self._saddle(float(epsilon.mid())).bounds(epsilon)
+        return low.max(floor), high.min(whole)
+
+    def _saddle(self, epsilon: float) -> Saddle:
+        """The contour of an ε within two deviations, or a new one."""
+        for near, deviation, saddle in self._saddles:
+            if abs(epsilon - near) <= 2 * deviation:
+                return saddle
+        tilt = self._landscape.at_epsilon(epsilon)
+        saddle = Saddle(self._landscape, tilt, epsilon, 1e-3)
+        self._saddles.append((epsilon, tilt.deviation, saddle))
+        return saddle

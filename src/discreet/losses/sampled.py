@@ -13,8 +13,8 @@ from typing import Any, Self
 from flint import ctx
 
 from discreet.losses import questions
-from discreet.losses.curve import connect_the_dots, dots, sampled_ends, step_down
-from discreet.losses.family import Direction, Family, parse_value, register, show
+from discreet.losses.curve import below_the_dots, connect_the_dots, dots, sampled_ends
+from discreet.losses.family import DIRECTIONS, Direction, Family, parse_value, register, show
 from discreet.losses.group import Group
 from discreet.losses.moments import mu_squared_of, rho_of
 from discreet.losses.pair import Atoms, Pair
@@ -22,7 +22,7 @@ from discreet.losses.sampled_gaussian import SampledGaussianPair
 from discreet.losses.term import Term, read_terms, show_terms
 from discreet.numerics import Arb, ball, exact_probability
 
-DOTS = 96
+DOTS = 320
 
 
 @register
@@ -111,8 +111,15 @@ def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]
         laws = (base.dominating(direction), base.witness(direction))
         high, low = (_mix(law, ball(family.rate), direction) for law in laws if isinstance(law, Atoms))
         return high, low
-    points = [(x, *family.curve(x, direction)) for x in dots(family.curve, direction, DOTS)]
-    return connect_the_dots([(x, high) for x, _, high in points]), step_down(points)
+    rate, curves = ball(family.rate), [questions.DeltaCurve(family.terms, way) for way in DIRECTIONS]
+
+    def curve(epsilon: Arb, way: Direction) -> tuple[Arb, Arb]:
+        return sampled_ends(curves[way], rate, epsilon, direction=way)
+
+    chosen = dots(curve, direction, DOTS, family.rate)
+    points = [(x, *curve(x, direction)) for x in chosen]
+    above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
+    return above, below_the_dots(points, chosen.lattice)
 
 
 def _mix(law: Atoms, rate: Arb, direction: Direction) -> Atoms:

@@ -131,20 +131,32 @@ class Saddle:
         self.window = choose_window(landscape, tilt, epsilon, fine)
         arithmetic: Arithmetic = Nodes if sum(count for _, count in parts) <= MOST_USES else Balls
         cost = sum(pair.cost for pair, _ in parts) * (1 if arithmetic is Nodes else 100)
-        lattice = common_lattice(parts)
-        if lattice is not None and self.window.width < min(BUDGET, MOST / cost) * float(lattice[1]):
-            last = int(self.window.width / float(lattice[1])) // 2 + 1
-            self.contour: Contour = Folded(
-                parts, theta=tilt.theta, lattice=lattice, last=last, arithmetic=arithmetic
+        lattice, end, most = common_lattice(parts), math.inf, MOST
+        if lattice is not None:
+            end, most = math.pi / float(lattice[1]), int(self.window.width / float(lattice[1])) // 2 + 1
+        if most < min(BUDGET, MOST / cost) / 2:
+            last = most
+        else:
+            last = min(self._last(landscape, tilt, (epsilon, width), cost, end), most)
+        if lattice is None:
+            window = arb(self.window.width)
+            self.contour = Contour(parts, theta=tilt.theta, window=window, last=last, arithmetic=arithmetic)
+        else:
+            self.contour = Folded(
+                parts, theta=tilt.theta, lattice=lattice, last=last, most=most, arithmetic=arithmetic
             )
-            return
-        last = choose_last(parts, tilt, self.window, fine, max(BUDGET // cost, 512))
-        if last == max(BUDGET // cost, 512):  # they fall off too slowly: settle for what was asked
-            enough = math.log(max(width * tilt.theta * abs(epsilon), 1e-12) / 8)
-            most = max(MOST // cost, 4096)
-            last = choose_last(parts, tilt, self.window, tilt.size + enough, most)
-        window = arb(self.window.width)
-        self.contour = Contour(parts, theta=tilt.theta, window=window, last=last, arithmetic=arithmetic)
+
+    def _last(self, landscape: Landscape, tilt: Tilt, aim: tuple[float, float], cost: int, end: float) -> int:
+        """The last node, for an error of δ that is fine, or else for the error of ε that is good enough."""
+        parts, few = landscape.parts, max(BUDGET // cost, 512)
+        last = choose_last(parts, tilt, self.window, tilt.size + math.log(FINE), most=few, end=end)
+        if last < few:
+            return last
+        epsilon, width = aim  # they fall off too slowly: settle for what was asked
+        enough = math.log(max(width * tilt.theta * abs(epsilon), 1e-12) / 8)
+        return choose_last(
+            parts, tilt, self.window, tilt.size + enough, most=max(MOST // cost, 4096), end=end
+        )
 
     def about(self, epsilon: float) -> float:
         """About ln δ(ε)."""

@@ -147,12 +147,20 @@ def choose_window(landscape: Landscape, tilt: Tilt, epsilon: float, log_toleranc
     return Window(size, down, up)
 
 
-def choose_last(parts: Sequence[Part], tilt: Tilt, window: Window, log_tolerance: float, most: int) -> int:
-    """The least number of nodes, on a coarse scale, after which the rest is below the tolerance."""
+def choose_last(
+    parts: Sequence[Part],
+    tilt: Tilt,
+    window: Window,
+    log_tolerance: float,
+    *,
+    most: int,
+    end: float = math.inf,
+) -> int:
+    """The least number of nodes, on a coarse scale, that leaves less than the tolerance up to the end."""
     spacing = 2 * math.pi / window.width
 
     def enough(last: int) -> bool:
-        return about_beyond(parts, tilt.theta, window.width, spacing * last) <= log_tolerance
+        return about_beyond(parts, tilt.theta, window.width, spacing * last, end) <= log_tolerance
 
     last = 16
     while last < most and not enough(last):
@@ -165,11 +173,13 @@ def choose_last(parts: Sequence[Part], tilt: Tilt, window: Window, log_tolerance
     return last
 
 
-def about_beyond(parts: Sequence[Part], theta: float, window: float, start: float) -> float:
-    """About ln of `beyond`."""
+def about_beyond(
+    parts: Sequence[Part], theta: float, window: float, start: float, end: float = math.inf
+) -> float:
+    """About ln of `beyond`, of a lattice up to the end, its half period."""
     halves = [math.inf if (p := pair.period()) is None else float(p) / 2 for pair, _ in parts]
     worst = -math.inf
-    for stretch in [start, *(half for half in halves if start < half < math.inf)]:
+    for stretch in [start, *(half for half in halves if start < half < end * (1 - 1e-9))]:
         decays = sum(
             count * pair.about_decay(theta, stretch)
             for (pair, count), half in zip(parts, halves, strict=True)
