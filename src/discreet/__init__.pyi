@@ -45,6 +45,7 @@ from discreet.losses import (
 )
 from discreet.mechanisms import (
     AboveThreshold as AboveThreshold,
+    CountedKeys as CountedKeys,
     DiscreteGaussian as DiscreteGaussian,
     Exponential as Exponential,
     Gaussian as Gaussian,

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from discreet.errors import DiscreetError, Finished, InternalError, UnsupportedQuery
-from discreet.mechanisms import Quantile, Sparse
+from discreet.mechanisms import CountedKeys, Quantile, Sparse
 from discreet.numerics import Real, exact
 from discreet.planning import (
     Bounds,
@@ -86,8 +86,12 @@ def _release_set(each: SetPlan, run: Run, salt: int, source: Source) -> Outcome:
         for index, plan in enumerate(each.exact.plans)
         if plan.measures or plan.tally is not None
     }
-    groups = _groups(each, tables, source)
-    columns = [_noised(step, tables, groups, source) for step in each.noises]
+    counted = {} if each.showing is None else _counted(each.noises[each.showing], tables, source)
+    groups = tuple(counted) if each.showing is not None else _groups(each, tables, source)
+    columns = [
+        list(counted.values()) if index == each.showing else _noised(step, tables, groups, source)
+        for index, step in enumerate(each.noises)
+    ]
     columns.extend(_chosen(step, each, tables[step.plan], groups, source) for step in each.choices)
     return Outcome(groups, tuple(zip(*columns, strict=True)) if groups else ())
 
@@ -106,9 +110,18 @@ def _groups(each: SetPlan, tables: dict[int, ExactTable], source: Source) -> tup
     return tuple(group for group, keep in zip(table.groups, kept.tolist(), strict=True) if keep)
 
 
+def _counted(step: NoiseStep, tables: dict[int, ExactTable], source: Source) -> dict[Group, int]:
+    """The groups found in the data whose noisy number shows them, with it: one draw for both."""
+    assert isinstance(step.noise, CountedKeys)
+    found = tables[0].groups
+    noisy = step.noise._count(_exact(step, tables, found), source)
+    return {group: number for group, number in zip(found, noisy, strict=True) if number is not None}
+
+
 def _noised(
     step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group], source: Source
 ) -> list[int]:
+    assert not isinstance(step.noise, CountedKeys)
     return [int(number) for number in step.noise._release(_exact(step, tables, groups), source)]
 
 

@@ -17,6 +17,7 @@ EXAMPLES = [
 ]
 ENUMERATED = [
     dp.AboveThreshold(epsilon=1, threshold=0, step=1),
+    dp.CountedKeys(epsilon=1, delta=0.01),
     dp.DiscreteGaussian(sigma=2, sensitivity=1),
     dp.Exponential(epsilon=1, sensitivity=1),
     dp.Gaussian(sigma=2, sensitivity=1),
@@ -104,6 +105,7 @@ def test_every_mechanism_is_enumerated_and_so_is_every_local_protocol():
 
 
 COUNTED = [
+    dp.CountedKeys(epsilon=2, delta=0.1, sensitivity=2),
     dp.NoisyMax(epsilon=2, sensitivity=1, step=1),
     dp.NoisyMax(epsilon=2, sensitivity=1, step=1, scores="monotone"),
     dp.Quantile(epsilon=2, quantile=0.75, bounds=(0, 4), step=1, relation="replace"),

@@ -12,6 +12,7 @@ from discreet.mechanisms import ALL
 # mechanism -> its parameters, and the same with more noise
 MECHANISMS = {
     "AboveThreshold": ({"epsilon": 1, "threshold": 5}, {"epsilon": 0.5}),
+    "CountedKeys": ({"epsilon": 1, "delta": 1e-6, "max_groups": 2}, {"epsilon": 0.5, "delta": 5e-7}),
     "DiscreteGaussian": ({"sigma": 2, "sensitivity": 1}, {"sigma": 3}),
     "Exponential": ({"epsilon": 1, "sensitivity": 1}, {"epsilon": 0.5}),
     "Gaussian": ({"sigma": 2, "sensitivity": 1}, {"sigma": 3}),

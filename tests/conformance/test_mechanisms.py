@@ -82,6 +82,7 @@ def test_the_description_is_text_without_a_value_of_the_data(example):
 
 PARAMETERS = {
     "AboveThreshold": {"epsilon": 1, "threshold": 5, "sensitivity": 1},
+    "CountedKeys": {"epsilon": 1, "delta": 1e-6, "max_groups": 2, "sensitivity": 3},
     "DiscreteGaussian": {"sigma": 2, "sensitivity": 1},
     "Exponential": {"epsilon": 1, "sensitivity": 1},
     "Gaussian": {"sigma": 2, "sensitivity": 1},

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from hypothesis import given, strategies as st
 
-from discreet.numerics import least_passing
+from discreet.numerics import least_passing, least_whole
 
 
 @given(st.fractions(min_value=Fraction(1, 10**12), max_value=10**12))
@@ -19,3 +19,9 @@ def test_every_answer_was_itself_tested():
         return x * x >= 3
 
     assert least_passing(passes) in tried
+
+
+@given(st.integers(-(2**70), 2**70), st.integers(0, 2**70), st.integers(1, 2**70))
+def test_the_least_whole_number_that_passes_is_found(least, below, above):
+    found = least_whole(lambda n: n >= least, failing=least - 1 - below, passing=least - 1 + above)
+    assert found == least

@@ -167,6 +167,33 @@ def _one_key(m, persons):
     return {True: keep, False: 1 - keep}
 
 
+def counted_keys(m, counts):
+    """Keys of these counts: Laplace noise cut off where its upper end has δ′, shown above that."""
+    moved = m.max_groups if m.relation == "add/remove" else 2 * m.max_groups
+    scale, delta = moved * m.sensitivity / m.epsilon, real(m.delta) / moved
+    most = m.sensitivity
+    while sum(p for x, p in cut_laplace(scale, most).items() if x > most - m.sensitivity) > delta:
+        most += 1
+    return shown_counts(cut_laplace(scale, most), most, counts)
+
+
+@lru_cache(maxsize=512)
+def cut_laplace(scale, most):
+    return normalise({x: mp.exp(-abs(x) / real(scale)) for x in range(-most, most + 1)})
+
+
+def shown_counts(noise, threshold, counts):
+    """The law of what is shown of several keys: each key's noisy count where it exceeds the threshold."""
+    each = []
+    for count in counts:
+        found = {count + x: p for x, p in noise.items() if count + x > threshold}
+        each.append({None: 1 - sum(found.values()), **found})
+    return {
+        values: mp.fprod(law[value] for law, value in zip(each, values, strict=True))
+        for values in product(*each)
+    }
+
+
 # --- randomised response --------------------------------------------------------------------------
 
 
@@ -228,6 +255,7 @@ def numeric_sparse(m, values):
 
 LAWS = {
     "AboveThreshold": sparse_vector,
+    "CountedKeys": counted_keys,
     "DiscreteGaussian": discrete_gaussian,
     "Exponential": exponential,
     "Gaussian": gaussian,

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.planning import RowCount, SetPlan, Sum
+from discreet.mechanisms import CountedKeys
+from discreet.planning import NoiseStep, RowCount, SetPlan, Sum
 from discreet.tables import Value
 
 Groups: TypeAlias = tuple[tuple[Value, ...], ...]
@@ -34,7 +35,7 @@ def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
     alike = [index for index, each in enumerate(sets) if _most_rows(each) == _most_rows(sets[finest])]
     for column in _additive(sets[finest]):
         measured = [np.array([row[column] for row in numbers[index]], dtype=float) for index in alike]
-        weights = [1 / sets[index].noises[column].noise.variance for index in alike]
+        weights = [1 / _variance(sets[index].noises[column]) for index in alike]
         fitted = _fit([places[index] for index in alike], measured, weights, len(released[finest][0]))
         cells = np.rint(fitted)
         for rows, place in zip(numbers, places, strict=True):
@@ -44,10 +45,15 @@ def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
                  for (groups, _), rows in zip(released, numbers, strict=True))  # fmt: skip
 
 
+def _variance(step: NoiseStep) -> float:
+    assert not isinstance(step.noise, CountedKeys)  # of private keys, which never add up
+    return step.noise.variance
+
+
 def _finest(sets: Sequence[SetPlan]) -> int:
     every = {key for each in sets for key in each.keys}
     found = [index for index, each in enumerate(sets) if set(each.keys) == every]
-    if len(sets) < 2 or not found or any(each.selection is not None for each in sets):
+    if len(sets) < 2 or not found or any(each.private for each in sets):
         raise InvalidParameter(
             "totals can add up only where a question has ROLLUP or GROUPING SETS over public keys, one set "
             "having all of them."

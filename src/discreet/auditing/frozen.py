@@ -6,6 +6,7 @@ the data shows. Only invented data are ever opened so: `Stage` makes them.
 """
 
 import copy
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from discreet.curator import Curator
 from discreet.engines import Engine
 from discreet.holdings import Holdings
 from discreet.ledger import Ledger
-from discreet.mechanisms import Quantile
+from discreet.mechanisms import CountedKeys, Quantile
 from discreet.planning import ExactPlan, ExactTable, Plan, SetPlan
 from discreet.randomness import Source
 from discreet.tables import Policy, Value
@@ -60,7 +61,7 @@ class FrozenCurator(Curator):
     def keys_found(self, plan: Plan, salt: int) -> set[tuple[Value, ...]]:
         """The private keys in the data, bounded by this salt."""
         engine = self.watched.at(salt)
-        tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.selection is not None]
+        tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.private]
         return {group for table in tables for group in table.groups}
 
     def answering(self, plans: tuple[Plan, ...]) -> Answering:
@@ -90,6 +91,7 @@ class FrozenCurator(Curator):
             "_choose": self._chosen,
             "_release_tally": self._at_a_quantile,
             "_select": self._selected,
+            "_count": self._counted,
         }
         for name, use in uses.items():
             if hasattr(mechanism, name):
@@ -122,6 +124,15 @@ class FrozenCurator(Curator):
         self._note(place, dict(zip(groups, units.tolist(), strict=True)), source)
         return np.array([group in self.watched.shown for group in groups], dtype=np.bool_)
 
+    def _counted(
+        self, mechanism: CountedKeys, place: Place, counts: Sequence[int], source: Source
+    ) -> list[int | None]:
+        """Numbers above the threshold for the keys to be shown, by their order; None for the others."""
+        groups = self.watched.groups
+        self._note(place, dict(zip(groups, map(int, counts), strict=True)), source)
+        numbers = (mechanism.threshold + 1 + _mix(*place, turn) % SPREAD for turn in itertools.count())
+        return [next(numbers) if group in self.watched.shown else None for group in groups]
+
 
 class Watched(Holdings):
     """Holdings whose engine bounds by a fixed salt, and what happened since `start`."""
@@ -140,6 +151,11 @@ class Watched(Holdings):
         if self._seen_through is None:
             self._seen_through = _WatchedEngine(self._real.engine(), self)
         return self._seen_through
+
+    @property
+    def known(self) -> Policy:
+        """The policy as the real holdings know it."""
+        return self._real.known
 
     def at(self, salt: int) -> Engine:
         """The engine, bounding by this salt from now on."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.auditing.frozen import Call
-from discreet.mechanisms import Exponential, Gaussian, KeySelection, PermuteAndFlip, Quantile
+from discreet.mechanisms import CountedKeys, Exponential, Gaussian, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning import ChoiceStep, NoiseStep, Plan
 
 
@@ -35,7 +35,10 @@ def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> 
     for number, each in enumerate(plan.sets):
         for place, noise in enumerate(each.noises):
             key = (number, "noise", place)
-            yield _noise_move(noise, f"noise {place + 1} of set {number + 1}", left[key], right[key])
+            if isinstance(noise.noise, CountedKeys):
+                yield from _key_moves(noise.noise, f"keys of set {number + 1}", left[key], right[key])
+            else:
+                yield _noise_move(noise, f"noise {place + 1} of set {number + 1}", left[key], right[key])
         for place, choice in enumerate(each.choices):
             key = (number, "choice", place)
             yield from _choice_moves(choice, f"choice {place + 1} of set {number + 1}", left[key], right[key])
@@ -57,6 +60,7 @@ def _noise_move(step: NoiseStep, what: str, first: list[Any], second: list[Any])
     if len(left) != len(right):
         return Move(f"how many numbers {what} is given", abs(len(left) - len(right)), 0)
     distances = [abs(a - b) for a, b in zip(left, right, strict=True)]
+    assert not isinstance(step.noise, CountedKeys)
     declared = step.noise.sensitivity
     if isinstance(step.noise, Gaussian):
         square = sum(each * each for each in distances)
@@ -109,15 +113,19 @@ def _both_ways(changes: list[int]) -> bool:
     return min(changes, default=0) < 0 < max(changes, default=0)
 
 
-def _key_moves(selection: KeySelection, what: str, first: list[Any], second: list[Any]) -> Iterator[Move]:
-    """A unit holds at most max_groups keys, and counts once in each; replaced, it may come to others."""
+def _key_moves(
+    selection: KeySelection | CountedKeys, what: str, first: list[Any], second: list[Any]
+) -> Iterator[Move]:
+    """A unit holds at most max_groups keys, and counts once in each, or with so many rows; replaced, it may
+    come to others."""
     if len(first) != len(second):
         yield Move(f"how often {what} are selected", abs(len(first) - len(second)), 0)
         return
     changes = [change for a, b in zip(first, second, strict=True) for change in _changes(a, b) if change]
     swap = 1 if selection.relation == "add/remove" else 2
     yield Move(f"{what} held by one unit", len(changes), selection.max_groups * swap)
-    yield Move(f"the count of one of the {what}", max(changes, default=0), 1)
+    most = selection.sensitivity if isinstance(selection, CountedKeys) else 1
+    yield Move(f"the count of one of the {what}", max(changes, default=0), most)
 
 
 def _changes(first: Mapping[Any, int], second: Mapping[Any, int]) -> list[int]:

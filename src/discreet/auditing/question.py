@@ -23,9 +23,9 @@ from discreet.auditing.replay import Replay, ReplayReport, fix_terms, read_polic
 from discreet.auditing.report import AuditReport, Verdict
 from discreet.curator import Curator
 from discreet.dry_run import complete
-from discreet.mechanisms import KeySelection
+from discreet.mechanisms import CountedKeys, KeySelection
 from discreet.numerics import Real, exact_probability, exact_whole
-from discreet.planning import Asked, Plan, Within
+from discreet.planning import Asked, Plan, SetPlan, Within
 from discreet.tables import Policy
 
 ASKS = 200  # of each neighbour, through the whole stack
@@ -152,14 +152,16 @@ def _affordable(asks: int, plan: Plan) -> int:
 
 def _crowds(plan: Plan, policy: Policy) -> list[Neighbours]:
     """Where keys are private, a pair whose keys are shown now and then."""
-    return [
-        invent_crowd(policy, _now_and_then(each.selection))
-        for each in plan.sets[:1]
-        if each.selection is not None
-    ]
+    return [invent_crowd(policy, _now_and_then(shown)) for each in plan.sets[:1] for shown in _showing(each)]
 
 
-def _now_and_then(selection: KeySelection) -> int:
+def _showing(each: SetPlan) -> list[KeySelection | CountedKeys]:
+    """What decides about private keys."""
+    deciding = [each.selection, *(step.noise for step in each.noises)]
+    return [one for one in deciding if isinstance(one, KeySelection | CountedKeys)]
+
+
+def _now_and_then(selection: KeySelection | CountedKeys) -> int:
     """About how many people have their key shown with probability SOMETIMES."""
     people = range(1, min(selection.always, MOST_PEOPLE) + 1)
     return bisect_left(people, SOMETIMES, key=selection.probability) + 1

@@ -83,7 +83,7 @@ class Releases:
     def _release(self, side: ExactSide, copies: int) -> Any:
         wide = replace(self.plan, sets=tuple(_widen(each, copies) for each in self.plan.sets))
         outcomes = release(wide, side.copied(copies))
-        public = all(each.selection is None for each in self.plan.sets)
+        public = not any(each.private for each in self.plan.sets)
         arrays = [_as_array(outcome, copies) for outcome in outcomes] if public else []
         if arrays and all(array.dtype == np.int64 for array in arrays):
             return np.concatenate(arrays, axis=1)

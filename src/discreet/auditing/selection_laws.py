@@ -68,6 +68,20 @@ def _ahead(index: int, at: Sequence[Arb], below: Sequence[Arb]) -> Arb:
     return total
 
 
+def counted_keys_law(scale: Fraction, most: int) -> Callable[[Any], Law]:
+    """A count with noise Pr[x] ∝ e^(-|x|/scale), |x| ≤ most; None where that is not above `most`."""
+
+    def law(count: Any) -> Law:
+        with working_precision(BITS):
+            weights = {count + x: (-ball(abs(x) / scale)).exp() for x in range(-most, most + 1)}
+            total = sum(weights.values(), ball(0))
+            hidden = sum((weight for value, weight in weights.items() if value <= most), ball(0))
+            shown = {value: weight / total for value, weight in weights.items() if value > most}
+            return {None: hidden / total, **shown}
+
+    return law
+
+
 def quantile_law(mechanism: Any) -> Callable[[Any], Law]:
     """Pr[c] ∝ exp(ε·u(c)/2Δ), u(c) = -|(1-q)·#{x < c} - q·#{x > c}|, summed point by point."""
     low, high = (end / mechanism.step for end in mechanism.bounds)

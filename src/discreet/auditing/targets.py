@@ -187,6 +187,19 @@ def _keys(mechanism: Any) -> Adapted:
     return Adapted(sample, shown, law, tuple(pairs[:MOST_ENUMERATED]))
 
 
+def _counted_keys(mechanism: Any) -> Adapted:
+    """Counted keys: the data are the count of one key, which somebody may move by the sensitivity."""
+    pairs = [(n, n + mechanism.sensitivity) for n in range(mechanism.always + 1)]
+    shown = [pairs[0], pairs[len(pairs) // 2], pairs[-1]]
+
+    def sample(data: Any, n: int) -> Any:
+        found = mechanism.release(dict.fromkeys(range(n), data))
+        return [found.get(i) for i in range(n)]
+
+    law = selection_laws.counted_keys_law(mechanism.scale, mechanism.threshold)
+    return Adapted(sample, shown, law, tuple(pairs[:MOST_ENUMERATED]))
+
+
 def _quantile(mechanism: Any) -> Adapted:
     """A quantile of bounded values: the data are lists."""
     low, high = (float(end) for end in mechanism.bounds)
@@ -233,6 +246,7 @@ ADAPTERS: tuple[tuple[tuple[str, ...], Callable[[Any], Adapted]], ...] = (
     (("randomize", "noise", "bounds"), _local_noise),
     (("choose", "scores", "sensitivity"), _selection),
     (("select", "probability", "always"), _keys),
+    (("release", "probability", "always"), _counted_keys),
     (("release", "quantile", "bounds"), _quantile),
     (("test", "threshold", "noise"), _stream),
     (("release", "values", "truth"), _response),

@@ -94,6 +94,6 @@ def show(answer: Any) -> None:
     console.print(table)
     spent, left = answer.receipt.in_words("price"), answer.receipt.in_words("remaining")
     confidence = f"± at {float(answer.plan.confidence):.0%} confidence · " if noisy else ""
-    if any(each.selection is not None for each in answer.plan.sets):
+    if any(each.private for each in answer.plan.sets):
         console.print("[dim]Keys were found in the data: groups of few people are not shown.[/dim]")
     console.print(f"[dim]{confidence}price {spent} · remaining {left}[/dim]")

@@ -1,6 +1,7 @@
 """One mechanism per file. The law, step included, is fixed when the object is made."""
 
 from discreet.mechanisms.above_threshold import AboveThreshold
+from discreet.mechanisms.counted_keys import CountedKeys
 from discreet.mechanisms.discrete_gaussian import DiscreteGaussian
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
@@ -18,6 +19,7 @@ from discreet.mechanisms.top_k import TopK
 # A mechanism = one file, one line here, one test file. The shared checks run over all of them.
 ALL = (
     AboveThreshold,
+    CountedKeys,
     DiscreteGaussian,
     Exponential,
     Gaussian,
@@ -36,6 +38,7 @@ ALL = (
 __all__ = [
     "ALL",
     "AboveThreshold",
+    "CountedKeys",
     "DiscreteGaussian",
     "Exponential",
     "Gaussian",

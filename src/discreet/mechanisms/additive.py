@@ -4,7 +4,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -90,7 +90,7 @@ class Additive(ABC):
         Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
         """
         level = exact_fraction(confidence, name="confidence")
-        return round_up(self._error(level, exact_whole(dimension, name="dimension", least=1)))
+        return _error_of(self, level, exact_whole(dimension, name="dimension", least=1))
 
     def _error(self, confidence: Fraction, dimension: int) -> Fraction:
         with working_precision(_ERROR_BITS):
@@ -116,3 +116,8 @@ class Additive(ABC):
         if whole and self.step < 1:
             reach += Fraction(1, 2)  # a whole number was rounded once more, from the lattice
         return Interval(round_down(center - reach), round_up(center + reach))
+
+
+@lru_cache(maxsize=1024)  # every row of an answer asks for it
+def _error_of(noise: Additive, confidence: Fraction, dimension: int) -> float:
+    return round_up(noise._error(confidence, dimension))

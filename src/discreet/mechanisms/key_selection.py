@@ -65,12 +65,7 @@ class KeySelection:
         relation: Relation = "add/remove",
     ) -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "delta", exact_delta(delta))
-        if self.delta == 0:
-            raise InvalidParameter(
-                "delta must be > 0 to select keys, got 0. Declare the keys: public keys cost nothing.",
-                parameter="delta",
-            )
+        object.__setattr__(self, "delta", check_delta(delta))
         object.__setattr__(self, "max_groups", exact_whole(max_groups, name="max_groups", least=1))
         object.__setattr__(self, "threshold", exact_whole(threshold, name="threshold", least=1))
         object.__setattr__(self, "relation", check_relation(relation))
@@ -82,8 +77,7 @@ class KeySelection:
 
     @property
     def _moved(self) -> int:
-        """How many keys' counts one person moves."""
-        return self.max_groups * (1 if self.relation == "add/remove" else 2)
+        return keys_moved(self.max_groups, self.relation)
 
     @property
     def _epsilon(self) -> Fraction:
@@ -155,10 +149,31 @@ class KeySelection:
         )
 
 
+def check_delta(delta: Real) -> Fraction:
+    """A delta that pays for private keys."""
+    failure = exact_delta(delta)
+    if failure == 0:
+        raise InvalidParameter(
+            "delta must be > 0 to select keys, got 0. Declare the keys: public keys cost nothing.",
+            parameter="delta",
+        )
+    return failure
+
+
+def keys_moved(max_groups: int, relation: Relation) -> int:
+    """How many keys' counts one person moves: a replaced one leaves some and enters as many others."""
+    return max_groups * (1 if relation == "add/remove" else 2)
+
+
+def check_count(count: Any, *, name: str) -> int:
+    """A key's count, which the error does not quote."""
+    if isinstance(count, bool | np.bool_) or not isinstance(count, int | np.integer) or count < 0:
+        raise InvalidParameter(f"{name} must be whole numbers >= 0.", parameter=name)
+    return int(count)
+
+
 def _count(persons: Any) -> int:
-    if isinstance(persons, bool | np.bool_) or not isinstance(persons, int | np.integer) or persons < 0:
-        raise InvalidParameter("persons must be whole numbers >= 0.", parameter="persons")
-    return min(int(persons), 2**62)
+    return min(check_count(persons, name="persons"), 2**62)
 
 
 @lru_cache(maxsize=256)

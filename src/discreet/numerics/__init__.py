@@ -29,7 +29,7 @@ from discreet.numerics.rounding import (
     short_down,
     short_up,
 )
-from discreet.numerics.search import least_passing
+from discreet.numerics.search import least_passing, least_whole
 
 __all__ = [
     "Arb",
@@ -50,6 +50,7 @@ __all__ = [
     "exponent_of_two",
     "largest_power_of_two",
     "least_passing",
+    "least_whole",
     "normal_quantile",
     "readable",
     "readable_up",

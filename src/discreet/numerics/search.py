@@ -1,4 +1,4 @@
-"""The one monotone search: it returns the safe end."""
+"""The one monotone search, over rationals and over whole numbers: it returns the safe end."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -39,6 +39,24 @@ def least_passing(
         return high
     while high > low * (1 + tolerance):
         middle = (low + high) / 2
+        if passes(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def least_whole(passes: Callable[[int], bool], *, failing: int, passing: int) -> int:
+    """The least whole number above `failing` that passes; `passing` is one that does.
+
+    `passes` must be monotone, as in `least_passing`. It is asked at neither end.
+
+    >>> least_whole(lambda n: n * n >= 200, failing=0, passing=200)
+    15
+    """
+    low, high = failing, passing
+    while high - low > 1:
+        middle = (low + high) // 2
         if passes(middle):
             high = middle
         else:

@@ -64,11 +64,11 @@ class Plan:
 
     @property
     def needs_delta(self) -> bool:
-        """Whether keys spend delta, or Gaussian noise does that is not priced by rho."""
+        """Whether private keys spend delta, or Gaussian noise does that is not priced by rho."""
         gaussian = self.share.rho is None and any(
             isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises
         )
-        return gaussian or any(each.selection is not None for each in self.sets)
+        return gaussian or any(each.private for each in self.sets)
 
     @property
     def errors(self) -> dict[str, float | None]:

@@ -2,12 +2,12 @@
 the price.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.losses import Relation, bounded_range, pure
-from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
+from discreet.mechanisms import CountedKeys, Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
 from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
 from discreet.planning.plan_exact import ExactPlans, Part
@@ -37,7 +37,8 @@ def plan_set(
     """What is drawn for one grouping set. Noised numbers and choices share by their aggregates' weights, the
     keys having weight 1: equally, unless told otherwise.
 
-    Delta goes to the keys where they are private, and else to Gaussian noise where that errs less.
+    Delta goes to the keys where they are private, and else to Gaussian noise where that errs less. Where a
+    number can show the keys, its draw has the share of both.
     """
     needs = _needs(exact, terms.weights)
     tallies = {
@@ -45,14 +46,19 @@ def plan_set(
     }
     weights = [*needs.values(), *(terms.weights[measure] for measure in tallies.values())]
     whole = sum(weights, Fraction(exact.units is not None))
-    base = exact.plans[0]
-    selection = None
+    base, showing = exact.plans[0], _showing(exact, needs, terms)
+    keys_share, selection = replace(share.times(1 / whole), delta=share.delta), None
     if exact.units is not None:
-        keys_share = replace(share.times(1 / whole), delta=share.delta)
-        selection = _selection(base.max_groups, keys_share, terms.relation)
         share = replace(share, delta=Fraction(0))
+        if showing is None:
+            selection = _selection(base.max_groups, keys_share, terms.relation)
+        else:
+            keys_share = replace(share.times((1 + needs[showing]) / whole), delta=keys_share.delta)
     noises = tuple(
-        _noise_step(position, base, share.times(weight / whole), terms) for position, weight in needs.items()
+        _counted_step(position, base, keys_share, terms)
+        if position == showing
+        else _noise_step(position, base, share.times(weight / whole), terms)
+        for position, weight in needs.items()
     )
     noises += tuple(
         _distinct_step(index, exact.plans[index], share.times(terms.weights[measure] / whole), terms)
@@ -75,6 +81,32 @@ def plan_set(
         for measure, part in zip(question.measures, exact.parts, strict=True)
     )
     return SetPlan(keys, exact, selection, noises, choices, readings)
+
+
+def _showing(exact: ExactPlans, needs: Mapping[int, Fraction], terms: Terms) -> int | None:
+    """The number that also shows the private keys: how many units, else how many rows each key has.
+
+    It must count everybody who holds the key, or keys would be left out for another reason. Accounts that
+    add up something other than epsilon and delta do better by two draws.
+    """
+    if exact.units is None or not terms.adding:
+        return None
+    measures = exact.plans[0].measures
+    counts = [measures.index(each) for each in (UnitCount(), RowCount()) if each in measures]
+    return next((position for position in counts if position in needs), None)
+
+
+def _counted_step(position: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
+    rows = 1 if isinstance(plan.measures[position], UnitCount) else plan.max_rows
+    assert share.epsilon is not None
+    noise = CountedKeys(
+        epsilon=share.epsilon,
+        delta=share.delta,
+        sensitivity=rows,
+        max_groups=plan.max_groups,
+        relation=terms.relation,
+    )
+    return NoiseStep(position, noise)
 
 
 def _selection(max_groups: int, share: Share, relation: Relation) -> KeySelection:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from discreet.mechanisms import CountedKeys
 from discreet.numerics import Interval
 from discreet.planning.noise import Noise
 from discreet.queries import Domain
@@ -21,13 +22,15 @@ class Noised:
     """One released number: where it stands, and the noise on it."""
 
     index: int
-    noise: Noise
+    noise: Noise | CountedKeys
 
     def value(self, released: Released) -> int:
         return released[self.index]
 
     def interval(self, released: Released, confidence: Fraction) -> tuple[int, int]:
-        """Whole numbers between which the exact one lies."""
+        """Whole numbers between which the exact one lies; of a number that showed its key, given that."""
+        if isinstance(self.noise, CountedKeys):
+            return self.noise.between(released[self.index], confidence)
         reach = math.ceil(self.noise.error(confidence=confidence))
         return released[self.index] - reach, released[self.index] + reach
 

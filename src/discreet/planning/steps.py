@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.losses import PrivacyLoss
-from discreet.mechanisms import Exponential, KeySelection, PermuteAndFlip, Quantile
+from discreet.mechanisms import CountedKeys, Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.planning.exact import ExactTable
 from discreet.planning.noise import Noise
 from discreet.planning.plan_exact import ExactPlans
@@ -26,7 +26,7 @@ class NoiseStep:
     """
 
     position: int
-    noise: Noise
+    noise: Noise | CountedKeys
     tally: int | None = None
 
     @property
@@ -69,7 +69,10 @@ class ChoiceStep:
 
 @dataclass(frozen=True)
 class SetPlan:
-    """Everything about one grouping set: what is computed, drawn and read, in this order."""
+    """Everything about one grouping set: what is computed, drawn and read, in this order.
+
+    Private keys are shown by a `selection` of their own, or by the noise of the step `showing`.
+    """
 
     keys: tuple[int, ...]  # positions among the question's keys
     exact: ExactPlans
@@ -77,6 +80,17 @@ class SetPlan:
     noises: tuple[NoiseStep, ...]
     choices: tuple[ChoiceStep, ...]
     readings: tuple[Reading, ...]
+
+    @property
+    def private(self) -> bool:
+        """Whether the groups are found in the data, and few of them may be shown."""
+        return self.exact.units is not None
+
+    @property
+    def showing(self) -> int | None:
+        """The noised number whose draw also decides which keys are shown; None where none does."""
+        counted = [index for index, step in enumerate(self.noises) if isinstance(step.noise, CountedKeys)]
+        return counted[0] if counted else None
 
     def choice_error(self, measure: int, confidence: Fraction) -> float | None:
         """How far the choice that an aggregate reads may be from the best; None for what is no choice."""

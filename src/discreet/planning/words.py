@@ -23,6 +23,9 @@ def keys_of(each: SetPlan) -> list[str]:
     """How the groups come about."""
     if each.selection is not None:
         return [f"Keys: found in the data. {each.selection.describe()}"]
+    if each.showing is not None:
+        answered = _noised(each.noises[each.showing], each)
+        return [f"Keys: found in the data. One draw shows them and answers {answered}."]
     if not each.keys:
         return []
     labels = each.exact.plans[0].labels or ()
