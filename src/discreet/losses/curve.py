@@ -34,16 +34,18 @@ def connect_the_dots(points: Sequence[Point], lattice: Lattice | None = None) ->
         dots.append((epsilon.exp(), least, epsilon))
     hull = _lower_hull([(arb(0), arb(1), arb(0)), *dots])
     atoms = [(dot[2], mass.max(arb(0))) for dot, mass in _masses(hull)]
-    return Atoms(atoms, failure=hull[-1][1], unseen=1 + _slope(*hull[:2]), lattice=lattice)
+    return Atoms(atoms, failure=hull[-1][1], unseen=1 + _slopes(hull)[0], lattice=lattice)
 
 
 def _masses(hull: Sequence[Dot]) -> list[tuple[Dot, Arb]]:
     """Each dot after the first with P's mass there: u times how much less steep the hull is after it."""
-    slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
-    return [
-        (dot, dot[0] * (after - steep))
-        for dot, (steep, after) in zip(hull[1:], pairwise(slopes), strict=True)
-    ]
+    bends = pairwise(_slopes(hull))
+    return [(dot, dot[0] * (after - steep)) for dot, (steep, after) in zip(hull[1:], bends, strict=True)]
+
+
+def _slopes(hull: Sequence[Dot]) -> list[Arb]:
+    """Of each chord, and 0 beyond the last dot."""
+    return [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
 
 
 def _slope(left: Dot, right: Dot) -> Arb:
