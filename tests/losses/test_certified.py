@@ -11,6 +11,7 @@ from mpmath import mp, mpf
 
 from discreet.losses import (
     PrivacyLoss,
+    discrete_gaussian,
     discrete_laplace,
     gaussian,
     laplace,
@@ -208,9 +209,40 @@ def test_two_hundred_random_ends_are_proved_again_by_another_code():
     check_random_plans(100)
 
 
-def test_the_checker_finds_an_end_that_is_off_by_a_millionth(monkeypatch):
-    plan = 100 * laplace(scale=10) + gaussian(sigma=2)
-    laws = {arb_checker.Laplace(Fraction(1, 10)): 100, arb_checker.Gaussian(Fraction(1, 2)): 1}
+def whole_gaussians(variance, shift, count):
+    """Discrete Gaussians for discreet, and for the checker."""
+    return (
+        count * discrete_gaussian(sigma=math.isqrt(variance), sensitivity=shift),
+        {arb_checker.DiscreteGaussian(Fraction(variance), shift): count},
+    )
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift", "count", "delta"),
+    [(1, 1, 3, 1e-30), (4, 1, 10, 1e-6), (4, 3, 7, 1e-12), (25, 2, 20, 1e-20)],
+)
+def test_ends_of_discrete_gaussians_are_proved_again_by_another_code(variance, shift, count, delta):
+    check_ends(*whole_gaussians(variance, shift, count), delta)
+
+
+def test_ends_of_discrete_gaussians_among_discrete_laplaces_are_proved_again_by_another_code():
+    plan, laws = whole_gaussians(4, 1, 5)
+    steps = {arb_checker.Steps(8, 3): 10}
+    check_ends(plan + 10 * discrete_laplace(scale=8, sensitivity=3), laws | steps, 1e-9)
+
+
+PLANTED = {
+    "laplace and gaussian": (
+        100 * laplace(scale=10) + gaussian(sigma=2),
+        {arb_checker.Laplace(Fraction(1, 10)): 100, arb_checker.Gaussian(Fraction(1, 2)): 1},
+    ),
+    "discrete gaussian": whole_gaussians(4, 1, 10),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_checker_finds_an_end_that_is_off_by_a_millionth(monkeypatch, name):
+    plan, laws = PLANTED[name]
     low, high = plan.epsilon_interval(delta=1e-6)
     for lower, upper in ((low * (1 + 1e-6), high * (1 + 1e-6)), (low * (1 - 1e-6), high * (1 - 1e-6))):
         off = Interval(lower, upper)

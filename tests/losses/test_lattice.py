@@ -1,9 +1,13 @@
 """Noise on the whole numbers: its ρ is the supremum over every order, by direct sums."""
 
+from fractions import Fraction as F
+
 import mpmath
 import pytest
+from flint import acb, arb
 
-from discreet.losses import discrete_laplace
+from discreet.losses import discrete_laplace, lattice
+from discreet.numerics import ball, working_precision
 
 
 def renyi_over_order(scale, shift, order):
@@ -32,3 +36,39 @@ def test_rho_is_that_of_randomised_response_for_one_step_and_less_for_more():
 
     assert discrete_laplace(scale=2).rho == pytest.approx(0.5 * math.tanh(0.25), rel=1e-14)
     assert discrete_laplace(scale=2, sensitivity=4).rho < 0.8 * 2 * math.tanh(1)
+
+
+class Early:
+    """Stands for the working precision where a series asks how long it must be: it stops far too early."""
+
+    prec = 4
+
+
+def gaussian_moment(variance, shift, z):
+    """Σ Pr[k]·e^(z·loss) over the whole numbers, by a long sum."""
+    masses = [(-(arb(k) ** 2) / (2 * variance)).exp() for k in range(-60, 61)]
+    losses = [arb(shift**2 - 2 * k * shift) / (2 * variance) for k in range(-60, 61)]
+    total = sum((mass * (z * loss).exp() for mass, loss in zip(masses, losses, strict=True)), acb(0))
+    return total / sum(masses, arb(0))
+
+
+@pytest.mark.parametrize("variance", [F(3, 2), F(1)])  # by Poisson's formula, and directly
+def test_without_what_its_series_leave_out_a_moment_of_the_discrete_gaussian_is_wrong(monkeypatch, variance):
+    z = acb(0.75, 0.5)
+    with working_precision(128):
+        exact = gaussian_moment(ball(variance), 1, z)
+        monkeypatch.setattr(lattice, "ctx", Early)
+        assert lattice.DiscreteGaussianPair(variance, 1).moment(z).overlaps(exact)
+        monkeypatch.setattr(lattice, "_disc", lambda radius: acb(0))  # the planted fault
+        assert not lattice.DiscreteGaussianPair(variance, 1).moment(z).overlaps(exact)
+
+
+def test_without_what_its_series_leaves_out_a_tail_of_the_discrete_gaussian_is_wrong(monkeypatch):
+    with working_precision(128):
+        pair = lattice.DiscreteGaussianPair(F(4), 1)
+        masses = {k: (-(arb(k) ** 2) / 8).exp() for k in range(-90, 91)}
+        exact = sum((mass for k, mass in masses.items() if k > 2), arb(0)) / sum(masses.values(), arb(0))
+        monkeypatch.setattr(lattice, "ctx", Early)
+        assert pair._above(2).overlaps(exact)
+        monkeypatch.setattr(lattice, "_at_most", lambda rest: arb(0))  # the planted fault
+        assert not pair._above(2).overlaps(exact)

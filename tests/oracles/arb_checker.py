@@ -56,6 +56,8 @@ class Steps:
     def lattice(self):
         return -self.shift / Fraction(self.scale), 2 / Fraction(self.scale)  # the least loss, and the step
 
+    missing = 0
+
     def masses(self):
         """From the least loss up."""
         r = (-1 / exactly(self.scale)).exp()
@@ -69,6 +71,40 @@ class Steps:
 
     def cap(self, theta, start):
         return self.transform(acb(theta)).real
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Whole-number noise e^(−k²/2σ²) against itself, shifted; what lies beyond the reach is `missing`."""
+
+    variance: Fraction
+    shift: int
+
+    @property
+    def reach(self):
+        return math.ceil(20 * math.sqrt(self.variance)) + 2 * self.shift
+
+    @property
+    def lattice(self):
+        step = self.shift / Fraction(self.variance)
+        return step * Fraction(self.shift, 2) - step * self.reach, step
+
+    def _weights(self):
+        """e^(−k²/2σ²) up to the reach r, and a bound on the rest: each is at most e^(−r/2σ²) of the last."""
+        half = 2 * exactly(self.variance)
+        weights = [(-(arb(k) ** 2) / half).exp() for k in range(-self.reach, self.reach + 1)]
+        return weights, 2 * weights[0] / (1 - (-arb(self.reach) / half).exp())
+
+    def masses(self):
+        """From the least loss up: the noise falls from the reach to minus it, and is symmetric."""
+        weights, rest = self._weights()
+        whole = sum(weights, arb(0)) + rest.union(arb(0))
+        return [weight / whole for weight in weights]
+
+    @property
+    def missing(self):
+        weights, rest = self._weights()
+        return rest / sum(weights, arb(0))
 
 
 def delta(laws, epsilon, *, good):
@@ -94,7 +130,8 @@ def _by_polynomials(laws, epsilon):
         loss = exactly(low + step * i)
         if not loss < epsilon:
             total += mass * (1 - (epsilon - loss).exp()).max(arb(0))
-    return total
+    beyond = sum((count * law.missing for law, count in laws.items()), arb(0))
+    return total + beyond.union(arb(0))
 
 
 def _by_integral(laws, epsilon, good):

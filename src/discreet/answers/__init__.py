@@ -4,7 +4,7 @@ from discreet.answers.adjusted import AddingUp, Adjusted, NonNegative
 from discreet.answers.answer import Answer
 from discreet.answers.receipt import Receipt
 from discreet.answers.stored import restore, store
-from discreet.answers.wording import align, show_error, show_value
+from discreet.answers.wording import align, show_error, show_value, uneven_ends
 
 __all__ = [
     "AddingUp",
@@ -17,4 +17,5 @@ __all__ = [
     "show_error",
     "show_value",
     "store",
+    "uneven_ends",
 ]

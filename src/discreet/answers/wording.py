@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from discreet.numerics import Interval, readable
 from discreet.tables import Value
@@ -22,14 +23,45 @@ def align(lines: Sequence[Sequence[str]]) -> str:
 
 
 def cell(value: Value, interval: Interval | None) -> str:
-    """A value with its error beside it."""
+    """A value with its error beside it.
+
+    >>> cell(20, Interval(14, 26)), cell(5, Interval(0, 37))
+    ('20 ± 6', '5 (0 to 37)')
+    """
     shown = show_value(value, interval)
-    return shown if interval is None else f"{shown} ± {show_error(interval)}"
+    if interval is None:
+        return shown
+    ends = uneven_ends(value, interval)
+    return f"{shown} ± {show_error(value, interval)}" if ends is None else f"{shown} ({ends})"
 
 
-def show_error(interval: Interval) -> str:
-    """Half an interval's width, to two digits."""
-    return readable(interval.width / 2, digits=2)
+def show_error(value: Value, interval: Interval) -> str:
+    """Half an interval's width, to two digits; or its two ends where they lie unevenly."""
+    return uneven_ends(value, interval) or readable(interval.width / 2, digits=2)
+
+
+def uneven_ends(value: Value, interval: Interval) -> str | None:
+    """The two ends of an interval whose value is not in the middle, rounded outwards; None where it is.
+
+    >>> uneven_ends(5.0, Interval(0.0, 11358.8)), uneven_ends(20.0, Interval(-1234.56, 1274.56))
+    ('0 to 11,360', None)
+    """
+    if not isinstance(value, int | float):
+        return None
+    above, below = interval.upper - value, value - interval.lower
+    if max(above, below) < math.inf and abs(above - below) <= 0.01 * max(above, below, 1e-300):
+        return None
+    if not 0 < interval.width < math.inf:
+        return f"{interval.lower:,.6g} to {interval.upper:,.6g}"
+    last = Decimal(1).scaleb(math.floor(math.log10(interval.width / 2)) - 2)
+    if isinstance(value, int):
+        last = max(last, Decimal(1))
+    return f"{_outward(interval.lower, last, ROUND_FLOOR)} to {_outward(interval.upper, last, ROUND_CEILING)}"
+
+
+def _outward(end: float, last: Decimal, rounding: str) -> str:
+    """To the digits that the interval's width leaves meaning to."""
+    return f"{Decimal(end).quantize(last, rounding, Context(prec=1000)):,f}"
 
 
 def show_value(value: Value, interval: Interval | None = None) -> str:

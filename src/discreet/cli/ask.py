@@ -88,7 +88,7 @@ def show(answer: Any) -> None:
             interval = intervals[name]
             cells.append(show_value(row[name], interval))
             if name in noisy:
-                cells.append("" if interval is None else show_error(interval))
+                cells.append("" if interval is None else show_error(row[name], interval))
         table.add_row(*map(Text, cells))  # a label is a text, and no markup
     console = Console()
     console.print(table)

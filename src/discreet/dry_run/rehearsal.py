@@ -113,7 +113,7 @@ class DryRun:
 
 def _shown(cell: Cell) -> list[str]:
     values = [show_value(value, cell.interval) for value in (cell.every_row, cell.bounded, cell.released)]
-    error = "" if cell.interval is None else show_error(cell.interval)
+    error = "" if cell.interval is None else show_error(cell.released, cell.interval)
     return [*map(show_value, cell.keys.values()), cell.column, *values, error]
 
 

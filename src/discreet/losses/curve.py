@@ -33,9 +33,19 @@ def connect_the_dots(points: Sequence[Point], lattice: Lattice | None = None) ->
         least = least.min(delta.upper())  # the curve falls
         dots.append((epsilon.exp(), least, epsilon))
     hull = _lower_hull([(arb(0), arb(1), arb(0)), *dots])
-    slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
-    atoms = [(hull[i][2], hull[i][0] * (slopes[i] - slopes[i - 1]).max(arb(0))) for i in range(1, len(hull))]
-    return Atoms(atoms, failure=hull[-1][1], unseen=1 + slopes[0], lattice=lattice)
+    atoms = [(dot[2], mass.max(arb(0))) for dot, mass in _masses(hull)]
+    return Atoms(atoms, failure=hull[-1][1], unseen=1 + _slopes(hull)[0], lattice=lattice)
+
+
+def _masses(hull: Sequence[Dot]) -> list[tuple[Dot, Arb]]:
+    """Each dot after the first with P's mass there: u times how much less steep the hull is after it."""
+    bends = pairwise(_slopes(hull))
+    return [(dot, dot[0] * (after - steep)) for dot, (steep, after) in zip(hull[1:], bends, strict=True)]
+
+
+def _slopes(hull: Sequence[Dot]) -> list[Arb]:
+    """Of each chord, and 0 beyond the last dot."""
+    return [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
 
 
 def _slope(left: Dot, right: Dot) -> Arb:
@@ -83,8 +93,7 @@ def below_the_dots(points: Sequence[tuple[Arb, Arb, Arb]], lattice: Lattice) -> 
     values = [first, *(left[1].min(right[0]) for left, right in pairwise(lines)), lines[-1][1]]
     known = [(u, value.lower(), x) for (u, _, _), value, (x, _, _) in zip(dots, values, points, strict=True)]
     hull = _lower_hull([(arb(0), arb(1), arb(0)), *known])
-    slopes = [_slope(left, right) for left, right in pairwise(hull)] + [arb(0)]
-    masses = {id(dot): dot[0] * (slopes[i] - slopes[i - 1]) for i, dot in enumerate(hull)}
+    masses = {id(dot): mass for dot, mass in _masses(hull)}
     shrink = 1 - arb(2) ** -40  # more than rounding can have added
     atoms = [((masses.get(id(dot), arb(0)) * shrink).lower().max(arb(0)), dot) for dot in known]
     if not _is_below(atoms):

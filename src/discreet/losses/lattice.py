@@ -199,12 +199,17 @@ class DiscreteGaussianPair(Pair):
             term = (-(arb(j) ** 2) / (2 * self.variance)).exp()
             ratio = (-arb(2 * j + 1) / (2 * self.variance)).exp()
             if term / (1 - ratio) < first * arb(2) ** (-ctx.prec):
-                return (total + (term / (1 - ratio)).union(arb(0))) / self._norm
+                return (total + _at_most(term / (1 - ratio))) / self._norm
             total += term
             j += 1
 
     def mean(self) -> Arb | None:
         return self._square / 2
+
+
+def _at_most(rest: Arb) -> Arb:
+    """The ball of what a series has left, from 0 to this."""
+    return rest.union(arb(0))
 
 
 def _disc(radius: Arb) -> Acb:

@@ -3,9 +3,7 @@
 All of it goes through the data set's own `explain` and `ask`, as in REST: one path, one deadline, one charge.
 """
 
-import math
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from discreet import pictures
-from discreet.answers import Answer, show_value
+from discreet.answers import Answer, show_value, uneven_ends
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
 from discreet.numerics import Interval, readable_up
 from discreet.planning import Plan
@@ -166,27 +164,17 @@ def _cell(value: Any, ends: Interval | None) -> Mapping[str, str]:
     if ends is None or value is None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return {"text": show_value(value), "kind": "number" if number else "key"}
-    return {"text": show_value(value, ends), "margin": margin(float(value), ends), "kind": "number"}
+    return {"text": show_value(value, ends), "margin": margin(value, ends), "kind": "number"}
 
 
-def margin(value: float, ends: Interval) -> str:
+def margin(value: int | float, ends: Interval) -> str:
     """± half the interval, or its two ends where they lie unevenly; rounded outwards.
 
     >>> margin(20.0, Interval(-1234.56, 1274.56)), margin(5.0, Interval(0.0, 11358.8))
     ('± 1,260', '0 to 11,360')
     """
-    above, below = ends.upper - value, value - ends.lower
-    if max(above, below) < math.inf and abs(above - below) <= 0.01 * max(above, below, 1e-300):
-        return f"± {readable_up(max(above, below), digits=3)}"
-    return f"{_outward(ends.lower, ends, ROUND_FLOOR)} to {_outward(ends.upper, ends, ROUND_CEILING)}"
-
-
-def _outward(end: float, ends: Interval, rounding: str) -> str:
-    """To the digits that the interval's width leaves meaning to."""
-    if not 0 < ends.width < math.inf:
-        return f"{end:,.6g}"
-    last = Decimal(1).scaleb(math.floor(math.log10(ends.width / 2)) - 2)
-    return f"{Decimal(end).quantize(last, rounding, Context(prec=1000)):,f}"
+    uneven = uneven_ends(value, ends)
+    return uneven or f"± {readable_up(max(ends.upper - value, value - ends.lower), digits=3)}"
 
 
 def _forecast(plan: Plan) -> Any:
