@@ -72,7 +72,9 @@ static int opened(const char *path, int flags, mode_t mode) {
     int is_new = name && (flags & O_CREAT) && stat(path, &status);
     int file = -1;
     if (!is_new || !refused('C', name, 0, NULL, 0)) file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-    if (name && file >= 0 && file < MOST_FILES) {
+    /* What is written to a pipe never reaches a disk. */
+    int is_pipe = file >= 0 && !fstat(file, &status) && S_ISFIFO(status.st_mode);
+    if (name && file >= 0 && file < MOST_FILES && !is_pipe) {
         free(names[file]);
         names[file] = strdup(name);
     }
