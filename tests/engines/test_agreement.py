@@ -68,6 +68,13 @@ def test_all_golden_questions_agree_on_empty_tables(opened):
     agree(opened, EMPTY, ACCEPTED, 0)
 
 
+def test_public_keys_beyond_64_bits_agree(opened):
+    keys = ("9223372036854775807 + ABS(age)", "-9223372036854775807 - 5 - children")
+    texts = [f"SELECT {key} AS k, COUNT(*) AS n, SUM(debt) AS s FROM accounts GROUP BY {key}" for key in keys]
+    assert all(plans_of(text, 0) for text in texts)
+    agree(opened, crowd(1), texts, 0)
+
+
 def test_every_function_gives_what_the_reference_says_row_by_row(opened):
     rows, (plan,) = functions.rows(), plans_of(functions.QUESTION, 0)
     wanted = [list(row.values.values()) for row in Rows(rows).read(plan.rows)]

@@ -6,6 +6,7 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -54,7 +55,8 @@ class SparkEngine(SQLEngine):
         self._closing()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in self._run(statement, lambda frame: frame.collect())]
+        found = self._run(statement, lambda frame: frame.collect())
+        return [tuple(int(each) if isinstance(each, Decimal) else each for each in row) for row in found]
 
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
         table = self._run(statement, lambda frame: frame.toArrow())

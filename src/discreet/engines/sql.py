@@ -8,7 +8,7 @@ from functools import cache
 
 from sqlglot import exp
 
-from discreet.tables import Type, Value
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, Value
 
 SQL_TYPES: dict[Type, str] = {
     "integer": "BIGINT",
@@ -57,8 +57,9 @@ def text(value: str) -> exp.Expression:
 
 
 def whole(value: int, kind: str = "BIGINT") -> exp.Expression:
-    """A whole number of a stated width: bare literals have 32 bits and would overflow."""
-    return cast(exp.Literal.string(str(value)), kind)
+    """A whole number of a stated width, or wider: bare literals have 32 bits and would overflow."""
+    fits = SMALLEST_INTEGER <= value <= LARGEST_INTEGER
+    return cast(exp.Literal.string(str(value)), kind if fits else "INT128")
 
 
 def real(value: float) -> exp.Expression:
