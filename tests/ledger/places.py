@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import subprocess
+import sys
 
 from discreet.ledger import Request
 from discreet.losses import PureDP
@@ -27,3 +29,38 @@ def cut_all(server):
 
 def ask(question="SELECT 1", **more):
     return Request(loss=PureDP(0.1), question=question, **more)
+
+
+FORKED_IN_THE_MIDDLE = """
+import os, sys, threading
+from discreet.ledger import Ledger, Request
+from discreet.ledger.charging import abandon
+from discreet.losses import PureDP
+
+ledger = Ledger.open(sys.argv[1], dataset="bank", budget=PureDP(1))
+charge = ledger.charge(Request(loss=PureDP(0.1)))
+inside, go = threading.Event(), threading.Event()
+
+def work(transaction):
+    abandon(transaction, charge.id)
+    inside.set()
+    go.wait()
+
+thread = threading.Thread(target=ledger._store.write, args=(work,))
+thread.start()
+inside.wait()
+if os.fork() == 0:
+    sys.exit(0)  # an ordinary end, with everything that Python tidies up
+os.wait()
+go.set()
+thread.join()
+print(ledger.verify().entries)
+"""
+
+
+def entries_after_a_fork_in_the_middle(place):
+    """How many entries a ledger has after a child ended in the middle of its parent's commit."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKED_IN_THE_MIDDLE, str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)

@@ -14,7 +14,7 @@ from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
 from discreet.losses import PureDP
 from ledger.crash.killing import Worker, check
-from ledger.places import ask, cut_all, schema_of
+from ledger.places import ask, cut_all, entries_after_a_fork_in_the_middle, schema_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # forks beside threads, on purpose
 
@@ -102,37 +102,8 @@ def test_a_forked_child_charges_through_connections_of_its_own(open_ledger):
     assert states(open_ledger()) == ["answered", "answered"]
 
 
-FORKED_IN_THE_MIDDLE = """
-import os, sys, threading
-from discreet.ledger import Ledger, Request
-from discreet.ledger.charging import abandon
-from discreet.losses import PureDP
-
-ledger = Ledger.open(sys.argv[1], dataset="bank", budget=PureDP(1))
-charge = ledger.charge(Request(loss=PureDP(0.1)))
-inside, go = threading.Event(), threading.Event()
-
-def work(transaction):
-    abandon(transaction, charge.id)
-    inside.set()
-    go.wait()
-
-thread = threading.Thread(target=ledger._store.write, args=(work,))
-thread.start()
-inside.wait()
-if os.fork() == 0:
-    sys.exit(0)  # an ordinary end, with everything that Python tidies up
-os.wait()
-go.set()
-thread.join()
-print(ledger.verify().entries)
-"""
-
-
 def test_a_child_that_ends_in_the_middle_of_the_parents_commit_does_not_touch_it(address):
-    command = [sys.executable, "-W", "ignore", "-c", FORKED_IN_THE_MIDDLE, address]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout == "4\n", done.stderr
+    assert entries_after_a_fork_in_the_middle(address) == 4
 
 
 FORKED_AND_WAITING = """

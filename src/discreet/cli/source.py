@@ -77,9 +77,8 @@ def _opening_budget(data: Path, opened: Opened) -> tuple[dict[str, Any], str | N
     name = stem(str(data), engine)
     known = known_declaration(opened.ledger or ledger_beside(name, data, engine), name)
     if known is None:
-        return {
-            "budget": OPENING_BUDGET
-        }, "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
+        note = "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
+        return {"budget": OPENING_BUDGET}, note
     rule = read_rule(dict(known.rule))
     kept = {"budget": rule.budget, "filter": rule.name if rule.name == "advanced" else None}
     return kept, f"no --budget given: the ledger's own is used, {describe(rule.budget)}"

@@ -23,7 +23,7 @@ def open_ledger(policy: Policy, place: str | Path, *, other_people: str | None =
 
 
 def check_known(policy: Policy, place: str | Path) -> None:
-    """Refuse a policy that contradicts a ledger on disk. Nothing is made or written."""
+    """Refuse a policy that contradicts a ledger on disk, which is only read."""
     known = known_declaration(place, policy.id)
     if known is not None:
         Declaration.of(**_declared(policy)).check_same(known)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from discreet.losses import Relation, bounded_range, pure
 from discreet.mechanisms import CountedKeys, Exponential, KeySelection, PermuteAndFlip, Quantile
+from discreet.mechanisms.key_selection import keys_moved
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
 from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
 from discreet.planning.plan_exact import ExactPlans, Part
@@ -111,7 +112,7 @@ def _counted_step(position: int, plan: ExactPlan, share: Share, terms: Terms) ->
 
 def _selection(max_groups: int, share: Share, relation: Relation) -> KeySelection:
     """Which keys are shown: a unit moves the counts of its keys, and under replace of others as many."""
-    moved = max_groups * (1 if relation == "add/remove" else 2)
+    moved = keys_moved(max_groups, relation)
     epsilon = largest_epsilon(share, lambda each: moved * pure(epsilon=each / moved, relation=relation))
     return KeySelection(epsilon=epsilon, delta=share.delta, max_groups=max_groups, relation=relation)
 
