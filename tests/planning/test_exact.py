@@ -1,4 +1,5 @@
 import math
+import sys
 from fractions import Fraction
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from discreet.planning import Lattice, Sum
 from discreet.queries import Name
 
+MOST = Fraction(sys.float_info.max)
 BOUNDS = st.tuples(
     st.fractions(-(10**9), 10**9, max_denominator=1000),
     st.fractions(Fraction(1, 100), 10**6, max_denominator=100),
@@ -19,7 +21,8 @@ def test_the_step_is_the_largest_power_of_two_that_cuts_the_range_finely(bounds)
     lattice = Lattice.over(bounds, "number")
     assert math.log2(lattice.step).is_integer()
     finest = (bounds[1] - bounds[0]) / 2**20
-    assert lattice.step <= max(finest, max(map(abs, bounds)) / 2**52)
+    farthest = max(map(abs, bounds))
+    assert farthest / 2**51 <= lattice.step <= max(finest, farthest / 2**50)
 
 
 @settings(deadline=None)
@@ -60,3 +63,25 @@ def test_the_most_a_row_moves_is_counted_from_the_centre(power, centre, largest)
 def test_odd_widths_are_not_rounded_down():
     lattice = Lattice.over((Fraction(0), Fraction(121)), "integer")
     assert Sum(Name("age"), lattice, centre=60).largest == 61
+
+
+@settings(deadline=None)
+@given(
+    far=st.floats(0, exclude_min=True, allow_infinity=False),
+    width=st.integers(0, 60),
+    value=st.one_of(st.floats(allow_nan=False), st.integers(-3, 3)),
+)
+def test_clamping_a_number_before_or_after_it_is_on_the_lattice_is_the_same(far, width, value):
+    bounds = Fraction(far) * (1 - Fraction(1, 2**width)), Fraction(far)
+    lattice = Lattice.over(bounds, "number")
+    if isinstance(value, int):  # about the two ends
+        value = float(max(min(bounds[value % 2] + value * lattice.step / 2, MOST), -MOST))
+    scaled = value * float(1 / lattice.step) + 0.5
+    steps = (
+        lattice.highest
+        if scaled == math.inf
+        else lattice.lowest
+        if scaled == -math.inf
+        else math.floor(scaled)
+    )
+    assert lattice.place(value) == min(max(steps, lattice.lowest), lattice.highest)

@@ -90,8 +90,8 @@ class Dialect(ABC):
         return self.no_nan(binary(exp.Div, left, exp.Nullif(this=right, expression=real(0.0))))
 
     def steps(self, value: Built, factor: float) -> Built:
-        """floor(value * factor + 1/2), for a factor that is a power of two; far values may be infinite."""
-        return self.rounded("floor", binary(exp.Add, binary(exp.Mul, value, real(factor)), real(0.5)))
+        """floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
+        return call("floor", binary(exp.Add, binary(exp.Mul, value, real(factor)), real(0.5)))
 
     def rounded(self, how: str, number: Built) -> Built:
         """floor, ceil, or round (halves away from zero) of a double, which stays one."""

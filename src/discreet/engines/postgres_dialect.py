@@ -16,7 +16,6 @@ from discreet.engines.postgres_numbers import (
     DIVIDE,
     MULTIPLY,
     ROUND,
-    enlarged,
     filled,
     is_ordinary,
     reduced,
@@ -176,11 +175,10 @@ class PostgresDialect(Dialect):
         return self._bind([left, right], lambda given: filled(template, x=given[0], y=given[1]))
 
     def steps(self, value: Built, factor: float) -> Built:
-        """floor(value * factor + 1/2), for a factor that is a power of two; far values may be infinite."""
-        scaled = value
-        if factor != 1:
-            template = enlarged(factor) if factor > 1 else reduced(factor)
-            scaled = self.let(value, lambda x: filled(template, x=x))
+        """floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
+        if factor >= 1:
+            return super().steps(value, factor)
+        scaled = self.let(value, lambda x: filled(reduced(factor), x=x))  # a plain product might vanish
         return call("floor", binary(exp.Add, scaled, real(0.5)))
 
     def rounded(self, how: str, number: Built) -> Built:

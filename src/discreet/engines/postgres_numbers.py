@@ -80,12 +80,6 @@ END"""
 ROUND = """CASE WHEN ABS(x - TRUNC(x)) >= 0.5 THEN TRUNC(x) + SIGN(x) ELSE TRUNC(x) END"""
 
 
-def enlarged(factor: float) -> str:
-    """x * factor for a factor above 1, or an infinity where that is far beyond any lattice."""
-    return f"""CASE WHEN ABS(x) < {_power(900)} / CAST('{factor!r}' AS DOUBLE PRECISION)
-        THEN x * CAST('{factor!r}' AS DOUBLE PRECISION) ELSE x * {INFINITY} END"""
-
-
 def reduced(factor: float) -> str:
     """x * factor for a factor below 1, or 0 where that is far below a half."""
     return f"""CASE WHEN ABS(x) < {_power(-60)} THEN 0 * SIGN(x)

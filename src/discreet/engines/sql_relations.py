@@ -246,14 +246,14 @@ def _known(bounds: Range | None) -> Range:
 
 
 def place(lattice: Lattice, argument: exp.Expression, dialect: Dialect) -> exp.Expression:
-    """The step that a value lies on, as `Lattice.place` says: on the lattice first, then clamped.
+    """The step that a value lies on, as `Lattice.place` says.
 
     A missing value stays missing: comparisons with it are not true, and it falls through to itself.
     """
     if lattice.type == "number":
-        steps = dialect.steps(argument, float(1 / lattice.step))
-        low, high = real(float(lattice.lowest)), real(float(lattice.highest))
-        return cast(dialect.let(steps, lambda value: _clamp(value, low, high)), "BIGINT")
+        low, high = map(real, lattice.ends)
+        inside = dialect.let(argument, lambda value: _clamp(value, low, high))
+        return cast(dialect.steps(inside, float(1 / lattice.step)), "BIGINT")
     step = int(lattice.step)
     wide = "HUGEINT"
     ends = [whole(end * step, wide) for end in (lattice.lowest, lattice.highest)]

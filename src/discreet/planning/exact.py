@@ -16,6 +16,7 @@ of its rows.
 """
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,6 +27,8 @@ from discreet.queries import Domain, Expression, Key, Relation
 from discreet.tables import Value
 
 _FAR = 2**63  # steps from zero: where the lattice of whole numbers ends, at most
+_FAR_IN_DOUBLES = 2**50  # the same for numbers, before a step is rounded down to a power of two
+_LARGEST = Fraction(sys.float_info.max)
 MOST_GROUPS = 100_000  # public labels of one grouping set
 
 
@@ -33,7 +36,9 @@ MOST_GROUPS = 100_000  # public labels of one grouping set
 class Lattice:
     """Where a measure's values lie: whole multiples of `step` between `lowest` and `highest` steps.
 
-    A value x becomes floor(x / step + 1/2), computed in doubles for numbers, then clamped to the two ends.
+    A value x is clamped to the two ends and becomes floor(x / step + 1/2), computed in doubles for numbers.
+    Those have at most 2^51 steps from zero: there a half more is a double too, so that the ends are their own
+    steps, and clamping afterwards would be the same.
 
     >>> Lattice.over((Fraction(0), Fraction(100)), "number").step
     Fraction(1, 16384)
@@ -55,7 +60,7 @@ class Lattice:
         far = max(abs(low), abs(high))
         step = largest_power_of_two(2 * far / _FAR) if far > _FAR else Fraction(1)
         if kind == "number":
-            width = max(high - low, Fraction(1, 2**900), far / 2**32)
+            width = max(high - low, Fraction(1, 2**900), far * steps / _FAR_IN_DOUBLES)
             step = largest_power_of_two(width / steps)
         return cls(step, _nearest(low / step), _nearest(high / step), kind)
 
@@ -80,16 +85,17 @@ class Lattice:
         assert isinstance(value, int | float)
         if isinstance(value, int):
             steps = math.floor(value / self.step + Fraction(1, 2))
-        else:
-            scaled = value * float(1 / self.step) + 0.5
-            steps = (
-                self.highest
-                if scaled == math.inf
-                else self.lowest
-                if scaled == -math.inf
-                else math.floor(scaled)
-            )
-        return min(max(steps, self.lowest), self.highest)
+            return min(max(steps, self.lowest), self.highest)
+        low, high = self.ends
+        return math.floor(min(max(value, low), high) * float(1 / self.step) + 0.5)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The doubles on the first and the last step, or next to them where those are beyond all doubles."""
+        low, high = (
+            float(min(max(steps * self.step, -_LARGEST), _LARGEST)) for steps in (self.lowest, self.highest)
+        )
+        return low, high
 
     @property
     def largest(self) -> int:
