@@ -1,5 +1,6 @@
 """Spark's own words: decimals for wide whole numbers, casts that give NULL, a floor that stays a double."""
 
+import re
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -35,6 +36,16 @@ BEYOND = 2.0**63  # the first double above 64 bits
 DIGITS = 10**6  # of a quotient of decimals, 32 digits of 38 stand before the point
 LONGEST = 2**31 - 1  # a position in a text is an INT
 PARTS = {"isodow": "dow_iso"}
+SUFFIXES = {exp.DataType.Type.BIGINT: "L", exp.DataType.Type.DOUBLE: "D"}
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
+
+
+def _write_cast(writer: SparkGenerator, node: exp.Cast) -> str:
+    """A number of ours as a short literal: a first statement is read by a parser that is not warm yet."""
+    suffix = SUFFIXES.get(node.to.this)
+    if suffix is not None and isinstance(node.this, exp.Literal) and NUMBER.fullmatch(node.this.name):
+        return node.this.name + suffix
+    return writer.cast_sql(node)
 
 
 class Writer(SparkGenerator):
@@ -46,6 +57,7 @@ class Writer(SparkGenerator):
     }
     TRANSFORMS: ClassVar[dict[Any, Any]] = {
         **SparkGenerator.TRANSFORMS,
+        exp.Cast: _write_cast,
         exp.TryCast: lambda self, node: self.cast_sql(node, safe_prefix="TRY_"),
     }
 
@@ -148,7 +160,7 @@ class SparkDialect(TryCasting):
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
         """The upper half of XXH64."""
-        hashed = call("xxhash64", text(str(salt)), *(value for value, _ in values))
+        hashed = call("xxhash64", whole(salt), *(value for value, _ in values))
         return call("shiftrightunsigned", hashed, exp.Literal.number(32))
 
     def md5_hash(self, canonical: Built) -> Built:
