@@ -12,6 +12,8 @@ from pathlib import Path
 PATIENT = {"Invocation": 50_000, "MinInvocation": 6_000, "Compile": 150_000, "BackEdge": 400_000}
 FLAGS = (
     *(f"-XX:Tier4{name}Threshold={count}" for name, count in PATIENT.items()),
+    "-XX:InitialRAMPercentage=12.5",  # at most what Spark may take: a heap that need not grow first
+    "-XX:MetaspaceSize=256m",  # classes alone are no reason to collect
     "-Xlog:disable",  # standard output is the answer's
     "-Xlog:all=error:stderr",
 )

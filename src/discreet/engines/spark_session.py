@@ -5,6 +5,7 @@ substitution of variables into texts), whatever the owner's own session is set t
 """
 
 import contextlib
+import importlib
 import logging
 import shutil
 import tempfile
@@ -205,6 +206,7 @@ def _start(address: str, session_type: Any) -> None:
     builder = session_type.Builder().master(address)
     for name, value in options.items():
         builder = builder.config(name, value)
+    threading.Thread(target=_import_ahead, daemon=True).start()
     try:
         builder.getOrCreate()
     except BaseException:
@@ -214,6 +216,12 @@ def _start(address: str, session_type: Any) -> None:
 
 
 _folders: dict[str, str] = {}
+
+
+def _import_ahead() -> None:
+    """What PySpark imports at its first word to Java, if it is there: meanwhile Java starts."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("pandas")
 
 
 def _release(address: str) -> None:
