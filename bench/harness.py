@@ -197,6 +197,8 @@ class Report:
 
 def show_time(amount: float) -> str:
     """Seconds in a readable unit."""
+    if amount >= 600:
+        return f"{amount / 60:.3g} min" if amount < 6000 else f"{amount / 3600:.3g} h"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if amount >= size:
             return f"{amount / size:.3g} {unit}"

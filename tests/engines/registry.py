@@ -7,6 +7,7 @@ engine with the md5 order, as a context manager.
 import contextlib
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -45,11 +46,19 @@ def on_duckdb_otherwise(request: Any, policy: Any, rows: Any) -> Iterator[Engine
         yield engine
 
 
-class NumberingDuckDB(DuckDBEngine):
-    """Bounds as Spark does where one unit has too many rows: DuckDB runs all questions in seconds."""
+class Numbering:
+    """Bounds as Spark does where one unit has too many rows."""
 
     def _bounding(self, plan: Any) -> Any:
         return NumberedStatement
+
+
+class NumberingDuckDB(Numbering, DuckDBEngine):
+    """DuckDB runs all questions so in seconds."""
+
+
+class NumberingSpark(Numbering, SparkEngine):
+    """Spark itself."""
 
 
 @contextlib.contextmanager
@@ -70,10 +79,10 @@ def on_postgres(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
 
 
 @contextlib.contextmanager
-def on_spark(request: Any, policy: Any, rows: Any) -> Iterator[Engine]:
+def on_spark(request: Any, policy: Any, rows: Any, kind: type[SparkEngine] = SparkEngine) -> Iterator[Engine]:
     """On a real Spark with two threads, in another order."""
     session, frames = request.getfixturevalue("spark_session"), as_arrow(policy, shuffled(rows))
-    with contextlib.closing(SparkEngine(policy, frames, session=session, hashing="md5")) as engine:
+    with contextlib.closing(kind(policy, frames, session=session, hashing="md5")) as engine:
         yield engine
 
 
@@ -83,6 +92,7 @@ MAKERS: dict[str, Callable[[Any, Any, Any], contextlib.AbstractContextManager[En
     "duckdb numbered": on_duckdb_numbered,
     "postgresql": on_postgres,
     "spark": on_spark,
+    "spark numbered": partial(on_spark, kind=NumberingSpark),
 }
 
 

@@ -32,7 +32,13 @@ MIXED, DEEPER = (st.one_of(questions(depth), asked(), joined_questions()) for de
 EMPTY = {table.name: [] for table in (*BANK.tables, *BANK.public)}
 
 
-@pytest.fixture(scope="module", params=MAKERS)
+SLOW = ("spark numbered",)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.soak if name in SLOW else ()) for name in MAKERS],
+)
 def opened(request):
     """Opens one of the engines on a policy and rows."""
     return lambda policy, rows: MAKERS[request.param](request, policy, rows)

@@ -4,8 +4,10 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from discreet.numerics import Interval, readable
+from discreet.numerics import Interval, readable, readable_up
 from discreet.tables import Value
+
+UNEVEN = 0.1  # the shorter side of an interval lacks more than this part of the longer one
 
 
 def align(lines: Sequence[Sequence[str]]) -> str:
@@ -36,20 +38,30 @@ def cell(value: Value, interval: Interval | None) -> str:
 
 
 def show_error(value: Value, interval: Interval) -> str:
-    """Half an interval's width, to two digits; or its two ends where they lie unevenly."""
-    return uneven_ends(value, interval) or readable(interval.width / 2, digits=2)
+    """How far an interval reaches from the value, rounded up; or its two ends where they lie unevenly.
+
+    >>> show_error(20.0, Interval(14.25, 25.5)), show_error(20.0, Interval(14.25, 25.0))
+    ('5.75', '14.25 to 25.00')
+    """
+    if not isinstance(value, int | float):
+        return readable_up(interval.width / 2, digits=3)
+    return uneven_ends(value, interval) or readable_up(_reach(value, interval), digits=3)
+
+
+def _reach(value: float, interval: Interval) -> float:
+    return max(interval.upper - value, value - interval.lower)
 
 
 def uneven_ends(value: Value, interval: Interval) -> str | None:
-    """The two ends of an interval whose value is not in the middle, rounded outwards; None where it is.
+    """The two ends of an interval whose value is not about in the middle, rounded outwards; None where it is.
 
     >>> uneven_ends(5.0, Interval(0.0, 11358.8)), uneven_ends(20.0, Interval(-1234.56, 1274.56))
     ('0 to 11,360', None)
     """
     if not isinstance(value, int | float):
         return None
-    above, below = interval.upper - value, value - interval.lower
-    if max(above, below) < math.inf and abs(above - below) <= 0.01 * max(above, below, 1e-300):
+    reach = _reach(value, interval)
+    if reach < math.inf and 2 * reach - interval.width <= UNEVEN * reach:
         return None
     if not 0 < interval.width < math.inf:
         return f"{interval.lower:,.6g} to {interval.upper:,.6g}"

@@ -11,9 +11,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from discreet import pictures
-from discreet.answers import Answer, show_value, uneven_ends
+from discreet.answers import Answer, show_error, show_value, uneven_ends
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
-from discreet.numerics import Interval, readable_up
+from discreet.numerics import Interval
 from discreet.planning import Plan
 from discreet.server.approvals import Approval
 from discreet.server.asks import Ask, read_ask
@@ -168,13 +168,12 @@ def _cell(value: Any, ends: Interval | None) -> Mapping[str, str]:
 
 
 def margin(value: int | float, ends: Interval) -> str:
-    """± half the interval, or its two ends where they lie unevenly; rounded outwards.
+    """± how far the interval reaches, or its two ends where they lie unevenly; rounded outwards.
 
     >>> margin(20.0, Interval(-1234.56, 1274.56)), margin(5.0, Interval(0.0, 11358.8))
     ('± 1,260', '0 to 11,360')
     """
-    uneven = uneven_ends(value, ends)
-    return uneven or f"± {readable_up(max(ends.upper - value, value - ends.lower), digits=3)}"
+    return uneven_ends(value, ends) or f"± {show_error(value, ends)}"
 
 
 def _forecast(plan: Plan) -> Any:
