@@ -1,4 +1,4 @@
-"""Stores the classes that Spark loads for a question: later starts take about three quarters of the time.
+"""Stores the classes that Spark loads for a question: a first answer then takes two thirds of the time.
 
 python -m discreet.engines.spark_archive      once for each version of PySpark or Java; some 180 MB
 """
