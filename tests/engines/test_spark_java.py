@@ -1,5 +1,6 @@
 """Flags and archive of the Java under a Spark that discreet starts."""
 
+import json
 import shlex
 import subprocess
 import sys
@@ -57,6 +58,15 @@ def test_an_archive_that_is_none_is_ignored_without_a_word(cache):
     ended = java(java_options(VERSION))
     assert ended.returncode == 0
     assert ended.stdout == ""
+
+
+def test_a_spark_that_we_start_says_nothing_but_what_java_itself_must(tmp_path):
+    (tmp_path / "t.csv").write_text("person\n1\n2\n")
+    words = ["ask", "t.csv", "SELECT COUNT(*) AS n FROM t", "--unit", "person", "--epsilon", "0.5", "--json"]
+    call = [sys.executable, "-m", "discreet", *words, "--budget", "1", "--engine", "local[2]"]
+    ended = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(ended.stdout)["rows"]
+    assert set(ended.stderr.splitlines()) <= {"WARNING: Using incubator modules: jdk.incubator.vector"}
 
 
 @pytest.mark.soak

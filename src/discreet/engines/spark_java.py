@@ -18,6 +18,15 @@ FLAGS = (
     "-Xlog:all=error:stderr",
 )
 
+# Silent from the first moment: `spark.log.level` comes later. The gateway would set a level of its own.
+LOGGING = """appender.none.type = Null
+appender.none.name = none
+rootLogger.level = off
+rootLogger.appenderRef.none.ref = none
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = off
+"""
+
 
 def archive_path(version: str) -> Path | None:
     """Where the classes of a PySpark are stored; None for a user without a home.
@@ -37,3 +46,10 @@ def java_options(version: str) -> str:
     archive = archive_path(version)
     stored = [f'"-XX:SharedArchiveFile={archive}"'] if archive is not None and archive.is_file() else []
     return " ".join((*FLAGS, *stored))
+
+
+def silence(folder: str) -> str:
+    """The option under which Java's loggers are silent, settled in a file of a private folder."""
+    path = Path(folder) / "log4j2.properties"
+    path.write_text(LOGGING, encoding="utf-8")
+    return f'"-Dlog4j2.configurationFile={path.as_uri()}"'

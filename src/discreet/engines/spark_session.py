@@ -10,6 +10,7 @@ import logging
 import shutil
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from discreet.engines.base import cannot_open
-from discreet.engines.spark_java import java_options
+from discreet.engines.spark_java import java_options, silence
 from discreet.errors import InvalidParameter
 
 VERSIONS = ("4.0", "4.1", "4.2", "4.3")  # of Spark and of PySpark, each run against the reference
@@ -199,13 +200,15 @@ def _start(address: str, session_type: Any) -> None:
     options: Mapping[str, str] = {
         **STARTING,
         **(LOOPBACK if near else {}),
-        "spark.driver.defaultJavaOptions": java_options(_pyspark().__version__),
+        "spark.driver.defaultJavaOptions": f"{java_options(_pyspark().__version__)} {silence(folder)}",
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": folder,
     }
     builder = session_type.Builder().master(address)
     for name, value in options.items():
         builder = builder.config(name, value)
+    # We hand over Arrow, never pandas.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     threading.Thread(target=_import_ahead, daemon=True).start()
     try:
         builder.getOrCreate()
