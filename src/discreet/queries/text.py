@@ -54,7 +54,7 @@ def to_sql(query: Query) -> str:
 
     >>> from discreet.queries.sql import read_sql
     >>> to_sql(read_sql("select count(*) as n from t where x>1 and not y"))
-    'SELECT COUNT(*) AS n FROM t AS t WHERE (x > 1) AND (NOT y)'
+    'SELECT COUNT(*) AS n FROM t WHERE (x > 1) AND (NOT y)'
     """
     if isinstance(query, Union):
         return " UNION ALL ".join(to_sql(each) for each in query.members)
@@ -157,7 +157,7 @@ def _decimal(node: Aggregate) -> str:
 def _output(node: Output) -> str:
     if node.expression is None:
         return "*" if node.table is None else f"{_quote(node.table)}.*"
-    return f"{to_text(node.expression)} AS {_quote(node.name)}"
+    return _named(to_text(node.expression), node.name)
 
 
 def _order(node: Order) -> str:
@@ -174,7 +174,7 @@ def _group(query: Select) -> str:
 
 def _source(node: Source) -> str:
     if isinstance(node, TableName):
-        return f"{_quote(node.name)} AS {_quote(node.alias)}"
+        return _named(_quote(node.name), node.alias)
     if isinstance(node, Nested):
         return f"({to_sql(node.query)}) AS {_quote(node.alias)}"
     return _join(node)
@@ -187,6 +187,12 @@ def _join(node: Join) -> str:
     word = "LEFT JOIN" if node.kind == "left" else "JOIN"
     on = f"USING ({', '.join(map(_quote, node.using))})" if node.using else f"ON {to_text(node.condition)}"  # type: ignore[arg-type]
     return f"{_source(node.left)} {word} {right} {on}"
+
+
+def _named(text: str, name: str) -> str:
+    """text AS name, unless the text is that name."""
+    quoted = _quote(name)
+    return text if text == quoted else f"{text} AS {quoted}"
 
 
 @lru_cache(maxsize=1024)
