@@ -82,6 +82,20 @@ def test_completion_and_refusals_work_from_the_keyboard(browser, town):
         assert page.evaluate("document.activeElement.className") == "example"  # Tab leaves the editor
 
 
+def test_a_question_survives_a_session_that_ended_while_it_was_written(browser, town):
+    sql = "SELECT COUNT(DISTINCT person) AS n FROM town WHERE city <> 'Sault & Ste. Marie'"
+    with visit(browser, town.url, expected="401") as page:
+        sign_in(page, town.tokens["bob"])
+        page.goto("/datasets/town/ask")
+        page.context.clear_cookies()
+        write(page, sql)
+        page.get_by_text("Sign in, and you are back where you were.").wait_for()
+        page.get_by_label("Token").fill(town.tokens["bob"])
+        page.get_by_role("button", name="Sign in").click()
+        page.locator("#before").get_by_text("ε 0.1").wait_for()
+        assert page.get_by_label("Question").input_value() == sql
+
+
 def test_an_owner_creates_an_analyst_who_comes_in_until_revoked(browser, town):
     with visit(browser, town.url) as owner, visit(browser, town.url) as analyst:
         sign_in(owner, town.tokens["olga"])

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -42,9 +43,35 @@ def other(town):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_without_a_session_every_page_leads_to_the_entrance(visitor, place):
-    reply = visitor.get(place)
-    assert (reply.status_code, reply.headers["location"]) == (303, "/login")
+def test_without_a_session_every_page_leads_to_the_entrance_and_back(town, visitor, place):
+    reply = visitor.get(place, params={"sql": "SELECT 'é' // 1"})
+    entrance = reply.headers["location"]
+    assert (reply.status_code, entrance.split("?")[0]) == (303, "/login")
+    assert "back where you were" in visitor.get(entrance).text
+    back = parse_qs(urlsplit(entrance).query)["next"][0]
+    reply = visitor.send_form("/login", seen_at=entrance, token=town.tokens["olga"], next=back)
+    assert (reply.status_code, reply.headers["location"]) == (303, back)
+    assert urlsplit(back).path == place
+    assert parse_qs(urlsplit(back).query) == {"sql": ["SELECT 'é' // 1"]}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "",
+        "//evil.example",
+        "/\\evil.example",
+        "https://evil.example",
+        "evil",
+        "/\t/evil",
+        '/"><script>',
+        "/é",
+    ],
+)
+def test_the_way_back_leads_nowhere_else(town, visitor, place):
+    assert place == "" or place not in visitor.get("/login", params={"next": place}).text
+    reply = visitor.send_form("/login", seen_at="/login", token=town.tokens["ann"], next=place)
+    assert (reply.status_code, reply.headers["location"]) == (303, "/datasets")
 
 
 def test_a_bearer_token_opens_no_page_and_a_cookie_nothing_of_rest(town, visitor):

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
@@ -112,6 +112,12 @@ def check_csrf(given: str, expected: str) -> None:
         raise PolicyViolation("a form must be sent from the page that showed it. Load the page again.")
 
 
+def _entrance_for(request: Request) -> str:
+    """The entrance, and the way back to a page."""
+    back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return f"/login?{urlencode({'next': back})}" if request.method == "GET" else "/login"
+
+
 def error_page(error: DiscreetError) -> Response:
     """A page that says what is wrong."""
     return page("error.html", status=error.status, error=error)
@@ -127,7 +133,7 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except Unauthenticated:
-                return RedirectResponse("/login", status_code=303)
+                return RedirectResponse(_entrance_for(request), status_code=303)
             except DiscreetError as error:
                 return error_page(error)
             except Exception:  # noqa: BLE001  its words might quote the data

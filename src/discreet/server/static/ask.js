@@ -30,9 +30,15 @@
       body: text,
     });
     const found = await response.json();
-    if (response.status === 401) window.location.assign("/login");
+    if (response.status === 401) leave();
     if (!response.ok) throw Object.assign(new Error(found.error.message), found.error);
     return found;
+  }
+
+  // The session is over: sign in again, and be back with what was written, if an address can hold it.
+  function leave() {
+    const here = `${base}/ask?sql=${encodeURIComponent(area.value)}`;
+    window.location.assign(here.length > 4000 ? "/login" : `/login?next=${encodeURIComponent(here)}`);
   }
 
   const facts = (pairs) => Figures.facts(byId("price-facts"), pairs);
