@@ -20,6 +20,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal as OneOf, TypeAlias
 
 from discreet.numerics import largest_power_of_two
@@ -89,7 +90,7 @@ class Lattice:
         low, high = self.ends
         return math.floor(min(max(value, low), high) * float(1 / self.step) + 0.5)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The doubles on the first and the last step, or next to them where those are beyond all doubles."""
         low, high = (
