@@ -69,10 +69,11 @@ def test_odd_widths_are_not_rounded_down():
 @given(
     far=st.floats(0, exclude_min=True, allow_infinity=False),
     width=st.integers(0, 60),
+    sign=st.sampled_from([1, -1]),
     value=st.one_of(st.floats(allow_nan=False), st.integers(-3, 3)),
 )
-def test_clamping_a_number_before_or_after_it_is_on_the_lattice_is_the_same(far, width, value):
-    bounds = Fraction(far) * (1 - Fraction(1, 2**width)), Fraction(far)
+def test_clamping_a_number_before_or_after_it_is_on_the_lattice_is_the_same(far, width, sign, value):
+    bounds = tuple(sorted(sign * Fraction(far) * part for part in (1 - Fraction(1, 2**width), 1)))
     lattice = Lattice.over(bounds, "number")
     if isinstance(value, int):  # about the two ends
         value = float(max(min(bounds[value % 2] + value * lattice.step / 2, MOST), -MOST))
