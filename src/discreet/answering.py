@@ -4,14 +4,40 @@
 time that the data did not choose.
 """
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from discreet.answers import Answer, Receipt, restore, store
 from discreet.errors import LedgerConflict
 from discreet.holdings import Holdings
 from discreet.ledger import Charge, Request
 from discreet.planning import Plan, named_price, price_of
-from discreet.release import find_bounds, release
+from discreet.release import Run, find_bounds, release
+
+
+@dataclass(frozen=True)
+class Permit:
+    """What the ledger says of a charge: its number, and what remained after it."""
+
+    charge: int
+    remaining: Any
+
+
+Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
+
+
+def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
+    """Read the data for charged plans and draw the noise: their answers, as they are stored."""
+    found = [find_bounds(plan, run) for plan in plans]
+    return store(
+        [
+            Answer(
+                plan, release(plan, run), Receipt.of(plan, charge=permit.charge, remaining=permit.remaining)
+            )
+            for plan in found
+        ]
+    )
 
 
 class Answering:
@@ -48,15 +74,10 @@ class Answering:
             self._left = ledger.remaining
         return self._stored is None
 
-    def run(self) -> None:
+    def run(self, runner: Runner | None = None) -> None:
         """Read the data, once; what is released stays here until it is stored."""
-        charge, engine = self._charged, self._holdings.engine()
-        plans = [find_bounds(plan, engine.run) for plan in self.plans]
-        answers = [
-            Answer(plan, release(plan, engine.run), Receipt.of(plan, charge=charge.id, remaining=self._left))
-            for plan in plans
-        ]
-        self._stored = store(answers)
+        permit = Permit(self._charged.id, self._left)
+        self._stored = (runner or self._run_here)(self.plans, permit)
 
     def store(self) -> tuple[Answer, ...]:
         """Charged becomes answered; only after this may a byte of the answers leave."""
@@ -68,6 +89,9 @@ class Answering:
     def abandon(self) -> None:
         """Say that no answer will come. Nothing is refunded."""
         self._holdings.ledger().abandon(self._charged)
+
+    def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
+        return run_plans(plans, permit, self._holdings.engine().run)
 
     @property
     def _charged(self) -> Charge:
