@@ -5,7 +5,6 @@ time that the data did not choose.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from discreet.answers import Answer, Receipt, restore, store
@@ -13,31 +12,19 @@ from discreet.errors import LedgerConflict
 from discreet.holdings import Holdings
 from discreet.ledger import Charge, Request
 from discreet.planning import Plan, named_price, price_of
-from discreet.release import Run, find_bounds, release
-
-
-@dataclass(frozen=True)
-class Permit:
-    """What the ledger says of a charge: its number, and what remained after it."""
-
-    charge: int
-    remaining: Any
-
+from discreet.release import Permit, Run, release
 
 Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
 
 
 def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
     """Read the data for charged plans and draw the noise: their answers, as they are stored."""
-    found = [find_bounds(plan, run) for plan in plans]
-    return store(
-        [
-            Answer(
-                plan, release(plan, run), Receipt.of(plan, charge=permit.charge, remaining=permit.remaining)
-            )
-            for plan in found
-        ]
-    )
+    released = release(plans, permit, run)
+    return store([Answer(plan, numbers, _receipt(plan, permit)) for plan, numbers in released])
+
+
+def _receipt(plan: Plan, permit: Permit) -> Receipt:
+    return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining)
 
 
 class Answering:
@@ -49,6 +36,7 @@ class Answering:
 
     def __init__(self, holdings: Holdings, plans: tuple[Plan, ...], *, analyst: str) -> None:
         self.plans = plans
+        self._promises = tuple(plan.promises for plan in plans)  # what is charged is what may run
         self._holdings, self._analyst = holdings, analyst
         self._charge: Charge | None = None
         self._left: Any = None
@@ -76,7 +64,7 @@ class Answering:
 
     def run(self, runner: Runner | None = None) -> None:
         """Read the data, once; what is released stays here until it is stored."""
-        permit = Permit(self._charged.id, self._left)
+        permit = Permit(self._charged.id, self._left, self._promises)
         self._stored = (runner or self._run_here)(self.plans, permit)
 
     def store(self) -> tuple[Answer, ...]:
@@ -100,9 +88,10 @@ class Answering:
         return self._charge
 
     def _request(self, *, key: str | None) -> Request:
-        policy, losses = self.plans[0].policy, [plan.loss for plan in self.plans]
+        policy = self.plans[0].policy
+        first, *rest = (promise.loss for promises in self._promises for promise in promises)
         return Request(
-            loss=sum(losses[1:], losses[0]),
+            loss=sum(rest, first),
             price=named_price(policy, price_of(self.plans)),
             question="; ".join(plan.asked for plan in self.plans),
             analyst=self._analyst,

@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from discreet.planning import (
     ExactTable,
     NoiseStep,
     Plan,
-    Search,
+    Promise,
+    SearchStep,
     SetPlan,
     Sum,
     Tallied,
@@ -41,43 +42,66 @@ class Outcome(NamedTuple):
     numbers: tuple[tuple[int, ...], ...]
 
 
-def release(plan: Plan, run: Run) -> tuple[Outcome, ...]:
-    """Run a charged plan: exact tables from the engine, fresh noise on every number of every group.
+@dataclass(frozen=True)
+class Permit:
+    """What a charge paid for: its number, what remained after it, and for each plan its stages' promises."""
 
-    Privacy: what is drawn is `plan.sets`, whose losses were charged; every draw is independent.
+    charge: int
+    remaining: Any
+    promises: tuple[tuple[Promise, ...], ...]
+
+
+Released: TypeAlias = tuple[Plan, tuple[Outcome, ...]]
+
+
+def release(plans: Sequence[Plan], permit: Permit, run: Run) -> tuple[Released, ...]:
+    """Run charged plans: exact tables from the engine, fresh noise on every number of every group. With each
+    come the plan that was run, which has the bounds that it found.
+
+    Privacy: before a stage draws, its loss is proved to be covered by what the stage promised before the
+    charge; every draw is independent (docs/theory/adaptive-plans.md).
     """
     try:
-        return _release(plan, run, fresh_source())
+        return _release_all(plans, permit, run, fresh_source())
     except DiscreetError:
         raise
     except Exception:  # noqa: BLE001  its words might quote the data
         raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
 
 
-def find_bounds(plan: Plan, run: Run) -> Plan:
-    """The plan with the bounds that its search finds, by fresh noise; itself where none is missing."""
-    if plan.search is None:
-        return plan
-    try:
-        return with_bounds(plan, _find(plan.search, run, fresh_source()))
-    except DiscreetError:
-        raise
-    except Exception:  # noqa: BLE001  its words might quote the data
-        raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
-
-
-def _find(search: Search, run: Run, source: Source) -> tuple[Bounds, ...]:
-    salt = source.word() >> 1
-    found = []
-    for step in search.steps:
-        counts = [total for (total,) in run(replace(step.plan, salt=salt)).totals]
-        found.append(step.bounds([int(count) for count in step.noise._release(counts, source)]))
-    return tuple(found)
-
-
-def _release(plan: Plan, run: Run, source: Source) -> tuple[Outcome, ...]:
-    salt = source.word() >> 1
+def release_invented(plan: Plan, run: Run) -> tuple[Outcome, ...]:
+    """Draw from tables of invented people, or of nobody: nothing was charged, so nothing is compared with
+    a charge. Never for data: rehearsals and audits alone call it."""
+    salt, source = 0, fresh_source()
     return tuple(_release_set(each, run, salt, source) for each in plan.sets)
+
+
+def _release_all(plans: Sequence[Plan], permit: Permit, run: Run, source: Source) -> tuple[Released, ...]:
+    for plan, promises in zip(plans, permit.promises, strict=True):
+        if plan.search is None:
+            promises[-1].check_sets(plan.sets)  # all of them before the first draw of any
+    return tuple(
+        _release(plan, promises, run, source) for plan, promises in zip(plans, permit.promises, strict=True)
+    )
+
+
+def _release(plan: Plan, promises: tuple[Promise, ...], run: Run, source: Source) -> Released:
+    salt = source.word() >> 1
+    *finding, answer = promises
+    steps = () if plan.search is None else plan.search.steps
+    found = tuple(
+        _find(step, promise, run, salt, source) for step, promise in zip(steps, finding, strict=True)
+    )
+    if found:
+        plan = with_bounds(plan, found)
+    answer.check_sets(plan.sets)
+    return plan, tuple(_release_set(each, run, salt, source) for each in plan.sets)
+
+
+def _find(step: SearchStep, promise: Promise, run: Run, salt: int, source: Source) -> Bounds:
+    promise.check_histogram(step.plan, step.noise)
+    counts = [total for (total,) in run(replace(step.plan, salt=salt)).totals]
+    return step.bounds([int(count) for count in step.noise._release(counts, source)])
 
 
 def _release_set(each: SetPlan, run: Run, salt: int, source: Source) -> Outcome:

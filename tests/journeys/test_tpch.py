@@ -11,7 +11,7 @@ import pytest
 from bench.tpch import QUESTIONS, make_tables, open_plain, open_tables
 
 from discreet.answers import Answer, Receipt
-from discreet.release import release
+from discreet.release import release_invented
 
 SURE = 1 - Fraction(1, 10**12)
 KEYS = {"pricing summary": 2, "revenue change": 0, "volume by nation": 1}  # columns that are keys
@@ -87,7 +87,7 @@ def test_with_limits_that_bind_the_intervals_hold_the_bounded_truth(name, tables
     with open_tables(tables, max_groups=2, max_rows=10, ledger=tmp_path / "tpch.ledger") as curator:
         plan = curator.explain(QUESTIONS[name], epsilon=1, confidence=SURE)
         engine = curator._holdings.engine()
-        released = release(plan, lambda exact: engine.run(replace(exact, salt=SALT)))
+        released = release_invented(plan, lambda exact: engine.run(replace(exact, salt=SALT)))
         (each,) = plan.sets
         table = engine.run(replace(each.exact.plans[0], salt=SALT))
     groups, totals = released[0].groups, dict(zip(table.groups, table.totals, strict=True))

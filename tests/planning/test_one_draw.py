@@ -8,7 +8,7 @@ import pytest
 from discreet.answers import Answer, Receipt
 from discreet.mechanisms import CountedKeys, KeySelection, Laplace
 from discreet.planning import ExactTable, RowCount, Sum, UnitCount, plan_asked
-from discreet.release import release
+from discreet.release import release_invented
 from planning.frozen import plan_of
 from queries.bank import BANK
 
@@ -136,7 +136,7 @@ def table_of(numbers):
 
 def shown_rows(plan, persons, keys):
     numbers = {UnitCount: persons, RowCount: persons, Sum: 40 * persons, "keys": keys}
-    return Answer(plan, release(plan, table_of(numbers)), Receipt({}))
+    return Answer(plan, release_invented(plan, table_of(numbers)), Receipt({}))
 
 
 @pytest.mark.parametrize("below", [0, 2])

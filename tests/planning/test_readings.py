@@ -15,7 +15,7 @@ import pytest
 from discreet.answers import Answer, Receipt
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.planning import ExactTable
-from discreet.release import release
+from discreet.release import release_invented
 from planning.frozen import plan_of
 from queries.bank import BANK
 
@@ -56,7 +56,7 @@ def hits(plan, truth, narrow=1):
     count = 0
     receipt = Receipt({})
     for _ in range(DRAWS):
-        answer = Answer(plan, release(plan, totals), receipt)
+        answer = Answer(plan, release_invented(plan, totals), receipt)
         interval = answer.intervals[0]["x"]
         middle, half = (interval.lower + interval.upper) / 2, interval.width / 2 / narrow
         count += middle - half - 1e-6 <= truth <= middle + half + 1e-6
@@ -91,7 +91,9 @@ def test_the_average_alone_needs_half_the_noise_that_it_has_beside_the_sum():
 def test_an_average_of_nobody_is_the_centre_of_the_bounds():
     plan = plan_of("SELECT AVG(debt) AS x FROM accounts", epsilon=1000)
     nobody = lambda exact: ExactTable(((),), ((0,) * len(exact.measures),))  # noqa: E731
-    values = {round(Answer(plan, release(plan, nobody), Receipt({})).rows[0]["x"], -6) for _ in range(20)}
+    values = {
+        round(Answer(plan, release_invented(plan, nobody), Receipt({})).rows[0]["x"], -6) for _ in range(20)
+    }
     assert values <= {5_000_000.0, 4_000_000.0, 6_000_000.0}
 
 

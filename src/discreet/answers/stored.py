@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -40,17 +41,20 @@ def restore(plans: Sequence[Plan], stored: bytes) -> tuple[Answer, ...]:
 
 
 def _bounds_of(plan: Plan) -> dict[str, Any]:
-    """The bounds that were found, if any had to be."""
+    """The bounds that were found, if any had to be, and the confidence that decided the noise after it."""
     if plan.search is None:
         return {}
     assert plan.search.found is not None
-    return {"bounds": [[str(end) for end in bounds] for bounds in plan.search.found]}
+    bounds = [[str(end) for end in bounds] for bounds in plan.search.found]
+    return {"bounds": bounds, "confidence": str(plan.confidence)}
 
 
 def _with_bounds(plan: Plan, facts: Mapping[str, Any]) -> Plan:
     if plan.search is None:
         return plan
-    return with_bounds(plan, tuple((Fraction(low), Fraction(high)) for low, high in facts["bounds"]))
+    bounds = tuple((Fraction(low), Fraction(high)) for low, high in facts["bounds"])
+    drawn_at = Fraction(facts.get("confidence", plan.confidence))
+    return replace(with_bounds(replace(plan, confidence=drawn_at), bounds), confidence=plan.confidence)
 
 
 def _read_set(facts: Mapping[str, Any]) -> tuple[Groups, Numbers]:

@@ -1,7 +1,7 @@
 """Many releases of one plan at once: exact tables computed once, copied, and released as if they were one.
 
 Noise is independent from number to number and coins from key to key, so n copies of every group, released
-together by the real `release`, are n independent releases.
+together by the real code, are n independent releases.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import DiscreetError
 from discreet.planning import ExactPlan, ExactTable, Plan, SetPlan
-from discreet.release import Outcome, release
+from discreet.release import Outcome, release_invented
 
 Which: TypeAlias = tuple[Any, Any, Any]  # what tells the exact plans of one question apart
 
@@ -82,7 +82,7 @@ class Releases:
 
     def _release(self, side: ExactSide, copies: int) -> Any:
         wide = replace(self.plan, sets=tuple(_widen(each, copies) for each in self.plan.sets))
-        outcomes = release(wide, side.copied(copies))
+        outcomes = release_invented(wide, side.copied(copies))
         public = not any(each.private for each in self.plan.sets)
         arrays = [_as_array(outcome, copies) for outcome in outcomes] if public else []
         if arrays and all(array.dtype == np.int64 for array in arrays):

@@ -24,7 +24,7 @@ from discreet.planning import (
     plan_asked,
 )
 from discreet.queries import Slot, walk
-from discreet.release import Outcome, release
+from discreet.release import Outcome, release_invented
 from discreet.tables import Policy, Value
 
 Run: TypeAlias = Callable[[ExactPlan], ExactTable]
@@ -137,7 +137,7 @@ def rehearse(plan: Plan, belief: Belief) -> DryRun:
     def run(exact: ExactPlan) -> ExactTable:
         return _repeat(engine.run(replace(exact, salt=0)), alike)  # the same rows are left out each time
 
-    released = release(plain, run)
+    released = release_invented(plain, run)
     bounded = _exactly(plain, released, run)
     every = _exactly(plain, released, lambda exact: run(_widen(exact)))
     answers = [Answer(plain, each, Receipt({})) for each in (every, bounded, released)]

@@ -29,11 +29,13 @@ from discreet.planning.exact import (
     Tally,
     UnitCount,
 )
-from discreet.planning.noise import Reach, Share, least_noise
+from discreet.planning.noise import Share, least_noise
 from discreet.planning.plan import Plan, price_of
 from discreet.planning.plan_exact import ExactPlans, Part, plan_exact
 from discreet.planning.planner import make_plan, with_bounds
 from discreet.planning.price import Price, Within, as_notion, budget_of, named_price
+from discreet.planning.promise import Promise
+from discreet.planning.reach import Reach, reach_of
 from discreet.planning.readings import Reading
 from discreet.planning.search import Bounds, Search, SearchStep
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
@@ -52,6 +54,7 @@ __all__ = [
     "Part",
     "Plan",
     "Price",
+    "Promise",
     "Reach",
     "Reading",
     "RowCount",
@@ -74,6 +77,7 @@ __all__ = [
     "plan_asked",
     "plan_exact",
     "price_of",
+    "reach_of",
     "read_asked",
     "with_bounds",
 ]

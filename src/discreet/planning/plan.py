@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from discreet.accounting import Notion
 from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
 from discreet.mechanisms import Gaussian
 from discreet.numerics import readable_up, short_up
 from discreet.planning.how import How
 from discreet.planning.noise import Share
+from discreet.planning.promise import Promise
 from discreet.planning.search import Search
 from discreet.planning.steps import SetPlan
 from discreet.planning.words import drawn, keys_of
@@ -23,7 +25,7 @@ class Plan:
     """What is computed, how each unit's part is bounded, what noise is added, what it costs and how far it
     errs.
 
-    The object that is charged is the object that runs.
+    What is charged is what it promises, and nothing is drawn that the promise does not cover.
     """
 
     text: str  # the question's canonical SQL
@@ -41,14 +43,20 @@ class Plan:
         return self.text + self.how.words
 
     @property
+    def promises(self) -> tuple[Promise, ...]:
+        """What each stage may lose, whatever is found: the searches for bounds, if any, then the answer."""
+        rows, each_row = self.question.rows, self.question.each_row
+        if self.search is None:
+            first, *rest = (each.loss for each in self.sets)
+            return (Promise(sum(rest, first), rows, each_row),)
+        answer = _promise([self.search.rest], needs_delta=[self.needs_delta], relation=self.policy.relation)
+        prices: list[PrivacyLoss | Notion] = [*(step.loss for step in self.search.steps), answer]
+        return tuple(Promise(price, rows, each_row) for price in prices)
+
+    @property
     def loss(self) -> PrivacyLoss:
         """The loss of all that is drawn; of what follows bounds that are yet to be found, the promise."""
-        if self.search is not None:
-            promised = _promise(
-                [self.search.rest], needs_delta=[self.needs_delta], relation=self.policy.relation
-            )
-            return sum((step.loss for step in self.search.steps), promised.loss)
-        first, *rest = (each.loss for each in self.sets)
+        first, *rest = (promise.loss for promise in self.promises)
         return sum(rest, first)
 
     @property
@@ -64,11 +72,14 @@ class Plan:
 
     @property
     def needs_delta(self) -> bool:
-        """Whether private keys spend delta, or Gaussian noise does that is not priced by rho."""
-        gaussian = self.share.rho is None and any(
-            isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises
-        )
-        return gaussian or any(each.private for each in self.sets)
+        """Whether private keys spend delta, or Gaussian noise does, or may, that is not priced by rho."""
+        if any(each.private for each in self.sets):
+            return True
+        if self.share.rho is not None:
+            return False
+        if self.search is not None:  # which noise errs less is known when the bounds are
+            return self.search.rest.delta > 0
+        return any(isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises)
 
     @property
     def errors(self) -> dict[str, float | None]:

@@ -10,8 +10,9 @@ from discreet.losses import Relation, bounded_range, pure
 from discreet.mechanisms import CountedKeys, Exponential, KeySelection, PermuteAndFlip, Quantile
 from discreet.mechanisms.key_selection import keys_moved
 from discreet.planning.exact import ExactPlan, RowCount, Sum, Tally, UnitCount
-from discreet.planning.noise import Reach, Share, largest_epsilon, least_noise
+from discreet.planning.noise import Share, largest_epsilon, least_noise
 from discreet.planning.plan_exact import ExactPlans, Part
+from discreet.planning.reach import reach_of, rows_counted
 from discreet.planning.readings import Average, Chosen, Noised, Reading, Total, Variance
 from discreet.planning.steps import ChoiceStep, Chooser, NoiseStep, SetPlan
 from discreet.queries import Measure, Question
@@ -98,7 +99,7 @@ def _showing(exact: ExactPlans, needs: Mapping[int, Fraction], terms: Terms) -> 
 
 
 def _counted_step(position: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
-    rows = 1 if isinstance(plan.measures[position], UnitCount) else plan.max_rows
+    rows = rows_counted(plan, plan.measures[position])
     assert share.epsilon is not None
     noise = CountedKeys(
         epsilon=share.epsilon,
@@ -137,14 +138,7 @@ def _sum_at(exact: ExactPlans, position: int) -> Sum:
 
 
 def _noise_step(position: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
-    measure = plan.measures[position]
-    if isinstance(measure, UnitCount):
-        low, high = 0, 1
-    elif isinstance(measure, RowCount):
-        low, high = 0, plan.max_rows
-    else:
-        low, high = (end * plan.max_rows for end in _ends(measure))
-    reach = _reach(plan, (low, high), terms)
+    reach = reach_of(plan, plan.measures[position], terms.relation)
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
     return NoiseStep(position, noise)
 
@@ -155,33 +149,14 @@ def _is_distinct(measure: Measure) -> bool:
 
 def _distinct_step(index: int, plan: ExactPlan, share: Share, terms: Terms) -> NoiseStep:
     """Noise on how many values there are: a unit brings at most as many as it has rows."""
-    reach = _reach(plan, (0, plan.max_rows), terms)
+    reach = reach_of(plan, None, terms.relation)
     noise = least_noise(reach, share, confidence=terms.confidence, gaussian=terms.gaussian)
     return NoiseStep(0, noise, tally=index)
 
 
-def _ends(measure: Sum) -> tuple[int, int]:
-    """The least and the most that one row adds."""
-    if measure.power == 2:
-        return 0, measure.largest
-    return measure.lattice.lowest - measure.centre, measure.lattice.highest - measure.centre
-
-
-def _reach(plan: ExactPlan, part: tuple[int, int], terms: Terms) -> Reach:
-    """How far a unit moves the numbers of all groups, its part of one lying between these two, or being 0."""
-    low, high = part
-    return Reach(
-        groups=plan.max_groups,
-        most=max(abs(low), abs(high), 1),
-        swap=max(max(0, high) - min(0, low), 1),
-        relation=terms.relation,
-        labels=None if plan.labels is None else max(1, len(plan.labels)),
-    )
-
-
 def _choice_step(measure: Measure, index: int, plan: ExactPlan, share: Share, terms: Terms) -> ChoiceStep:
     """A choice in every group; those that a unit moves are paid for."""
-    times = _reach(plan, (0, plan.max_rows), terms).moved
+    times = reach_of(plan, None, terms.relation).moved
     epsilon = largest_epsilon(
         share.times(Fraction(1, times)), lambda each: bounded_range(epsilon=each, relation=terms.relation)
     )

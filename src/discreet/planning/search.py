@@ -16,7 +16,8 @@ from typing import TypeAlias
 from discreet.losses import PrivacyLoss, Relation
 from discreet.numerics import readable
 from discreet.planning.exact import ExactPlan, RowCount
-from discreet.planning.noise import Noise, Reach, Share, least_noise
+from discreet.planning.noise import Noise, Share, least_noise
+from discreet.planning.reach import reach_of
 from discreet.queries import Call, Case, Expression, Key, Literal, Measure, Question
 from discreet.tables import Type
 
@@ -96,13 +97,17 @@ def plan_search(question: Question, share: Share, *, relation: Relation, gaussia
     if not needed:
         return None
     each = replace(share.times(PART / len(needed)), delta=Fraction(0))
-    reach = Reach(groups=1, most=1, swap=1, relation=relation)
-    noise = least_noise(reach, each, confidence=CONFIDENCE, gaussian=gaussian)
-    steps = tuple(
-        SearchStep(tuple(measures), _histogram(question, *what), noise, _edges(what[-1]))
-        for what, measures in needed.items()
+
+    def step(what: tuple[Expression, Expression | None, Type | None], measures: list[int]) -> SearchStep:
+        plan = _histogram(question, *what)
+        reach = reach_of(plan, plan.measures[0], relation)
+        noise = least_noise(reach, each, confidence=CONFIDENCE, gaussian=gaussian)
+        return SearchStep(tuple(measures), plan, noise, _edges(what[-1]))
+
+    return Search(
+        tuple(step(what, measures) for what, measures in needed.items()),
+        replace(share.times(1 - PART), delta=share.delta),
     )
-    return Search(steps, replace(share.times(1 - PART), delta=share.delta))
 
 
 def _asked(measure: Measure) -> tuple[Expression, Expression | None, Type | None]:
