@@ -9,6 +9,7 @@ BENCHES = (
     "accounting",
     "accuracy",
     "audit",
+    "cover",
     "ledger",
     "mechanisms",
     "noise",
