@@ -7,12 +7,21 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from house import files_of_the_package
 from servers.postgres import PostgresServer
 from servers.spark import SparkCluster, local_session
 
 # A busy machine is no fault: no example fails for its time. What must be fast has tests of its own.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_package() -> Iterator[None]:
+    """No test leaves a file in the package's own folder: the next wheel would carry it."""
+    before = files_of_the_package()
+    yield
+    assert files_of_the_package() - before == set()
 
 
 @pytest.fixture(scope="session")

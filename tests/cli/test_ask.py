@@ -107,6 +107,19 @@ def test_the_demo_runs(capsys):
     assert len(json.loads(out)) == 3
 
 
+def test_a_question_to_the_bundled_table_keeps_its_ledger_here(tmp_path, monkeypatch, capsys):
+    import discreet
+
+    monkeypatch.chdir(tmp_path)
+    table = Path(discreet.__file__).parent / "demo" / "people.parquet"
+    sql = "SELECT COUNT(DISTINCT person) AS people FROM people"
+    code, _, _ = run(capsys, "ask", table, sql, "--unit", "person", "--epsilon", "0.5")
+    assert code == 0
+    assert Path("people.ledger").is_file()
+    assert not list(table.parent.glob("*.ledger*"))
+    assert "epsilon 0.5" in run(capsys, "budget", table)[1]
+
+
 def test_the_demo_table_is_what_its_script_makes():
     import pyarrow.parquet as pq
 

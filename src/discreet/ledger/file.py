@@ -16,7 +16,7 @@ from discreet.ledger.owning import declared, raise_budget
 from discreet.ledger.shares import reserve
 from discreet.ledger.store import Transaction
 from discreet.ledger.verification import Verification, verify
-from discreet.tables import LedgerPlace, ledger_of_policy
+from discreet.tables import LedgerPlace, beside, ledger_of_policy
 
 DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
 
@@ -27,7 +27,7 @@ def find_ledger(path: str | Path) -> LedgerPlace:
         return LedgerPlace(place=str(path))
     if Path(path).suffix == ".toml":
         return ledger_of_policy(path)
-    return LedgerPlace(place=str(Path(path).with_suffix(".ledger")))
+    return LedgerPlace(place=str(beside(path)))
 
 
 class LedgerFile:

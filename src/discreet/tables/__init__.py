@@ -15,7 +15,7 @@ from discreet.tables.address import stem
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column
 from discreet.tables.opening import Opening, ledger_beside, read_opening
-from discreet.tables.place import Commands, LedgerPlace
+from discreet.tables.place import Commands, LedgerPlace, beside
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
 from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.tables.serving import Serving
@@ -53,6 +53,7 @@ __all__ = [
     "Unit",
     "UnitColumn",
     "Value",
+    "beside",
     "each_row",
     "from_arguments",
     "from_policy",

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from discreet.errors import InvalidParameter
 from discreet.tables.address import is_database, stem
+from discreet.tables.place import beside
 from discreet.tables.policy import Policy
 from discreet.tables.read import from_arguments
 
@@ -68,7 +69,7 @@ def read_opening(
 def ledger_beside(name: str, source: Any, engine: object) -> Path:
     """Where a data set's ledger lies unless told otherwise: beside its file; here, where it has none."""
     first = None if is_database(engine) else _path(source)
-    return Path(f"{name}.ledger") if first is None else Path(first).with_suffix(".ledger")
+    return Path(f"{name}.ledger") if first is None else beside(first)
 
 
 def _path(source: Any) -> str | None:

@@ -9,6 +9,7 @@ from discreet.errors import InvalidParameter
 from discreet.tables.address import without_password
 
 Command: TypeAlias = tuple[str, ...]
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,16 @@ class LedgerPlace:
     place: str | None = field(default=None, repr=False)  # an address may name users and hosts
     anchor: str | Commands | None = None
     key_file: str | None = None
+
+
+def beside(path: str | Path, ending: str = ".ledger") -> Path:
+    """The file of this ending beside another; in the working folder, where that one came with discreet.
+
+    >>> beside("data/bank.csv").as_posix(), beside(_PACKAGE / "demo" / "people.parquet").as_posix()
+    ('data/bank.ledger', 'people.ledger')
+    """
+    found = Path(path).with_suffix(ending)
+    return Path(found.name) if _PACKAGE in found.resolve().parents else found
 
 
 def read_place(words: object, *, folder: Path | None = None) -> LedgerPlace:

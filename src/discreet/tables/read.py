@@ -11,7 +11,7 @@ from discreet.errors import InvalidParameter
 from discreet.tables.address import is_database, read_engine
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column, read_columns
-from discreet.tables.place import LedgerPlace, read_place
+from discreet.tables.place import LedgerPlace, beside, read_place
 from discreet.tables.policy import Policy, PublicTable, Table
 from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
@@ -38,7 +38,7 @@ def ledger_of_policy(path: str | Path) -> LedgerPlace:
 
 
 def _beside(ledger: LedgerPlace, path: str | Path) -> LedgerPlace:
-    return replace(ledger, place=ledger.place or str(Path(path).with_suffix(".ledger")))
+    return replace(ledger, place=ledger.place or str(beside(path)))
 
 
 def _read_text(path: str | Path) -> str:
