@@ -54,7 +54,7 @@ class Answering:
 
     def charge(self, *, key: str | None = None) -> bool:
         """Pay for all plans; False where they were answered before, and this is free."""
-        self._holdings.engine()  # before anything is paid: data that cannot be opened costs nothing
+        self._holdings.check()  # before anything is paid: data that cannot be opened costs nothing
         ledger = self._holdings.ledger()
         self._charge = ledger.charge(self._request(key=key))
         self._stored = self._charge.answer

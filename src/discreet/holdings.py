@@ -38,6 +38,10 @@ class Holdings:
                 self._engine = open_engine(self._kind, self.declared, self._frames, timeout_s=self.timeout_s)
             return self._engine
 
+    def check(self) -> None:
+        """Open the data if it is not, and refuse it if it changed: asked before anything is paid."""
+        self.engine().check()
+
     @property
     def known(self) -> Policy:
         """The policy with the data's own columns; as declared, where the data is out of reach.

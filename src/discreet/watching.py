@@ -17,6 +17,7 @@ def open_watch(
 
     Privacy: the whole loss is charged durably here; what the watch tells costs nothing more.
     """
+    holdings.check()
     engine = holdings.engine()
     stream = Sparse(threshold=0, relation=engine.policy.relation, **terms)
     watch = Watch(stream, threshold, engine.run, lambda asked: read_asked(asked, engine.policy)[1])

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -29,7 +30,7 @@ def store(answers: Sequence[Answer]) -> bytes:
         }
         for answer in answers
     ]
-    return json.dumps({"format": 1, "answers": stored}, sort_keys=True).encode()
+    return json.dumps({"format": 1, "answers": stored}, sort_keys=True, allow_nan=False).encode()
 
 
 def restore(plans: Sequence[Plan], stored: bytes) -> tuple[Answer, ...]:
@@ -63,6 +64,9 @@ def _read_set(facts: Mapping[str, Any]) -> tuple[Groups, Numbers]:
 
 
 def _tagged(value: Value) -> Any:
+    """A label that JSON has: it has no dates, and no infinities."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}
     if isinstance(value, datetime.datetime):
         return {"timestamp": value.isoformat()}
     return {"date": value.isoformat()} if isinstance(value, datetime.date) else value
@@ -73,4 +77,4 @@ def _untagged(value: Any) -> Value:
         return value  # type: ignore[no-any-return]
     if "timestamp" in value:
         return datetime.datetime.fromisoformat(value["timestamp"])
-    return datetime.date.fromisoformat(value["date"])
+    return float(value["number"]) if "number" in value else datetime.date.fromisoformat(value["date"])

@@ -194,6 +194,9 @@ class _WatchedEngine:
     def close(self) -> None:
         self._engine.close()
 
+    def check(self) -> None:
+        self._engine.check()
+
     def run(self, plan: ExactPlan) -> ExactTable:
         table = self._engine.run(replace(plan, salt=self._watched.salt))
         if plan.tally is None:

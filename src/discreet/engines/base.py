@@ -21,6 +21,9 @@ class Engine(Protocol):
     def schema(self) -> Schema:
         """The columns of each table and their types; no data is read."""
 
+    def check(self) -> None:
+        """Refuse data that is no longer what was opened; asked before each charge."""
+
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan."""
 

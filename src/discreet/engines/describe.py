@@ -8,7 +8,7 @@ from discreet.engines.duckdb_dialect import DuckDBDialect
 from discreet.engines.registration import CSV_SUFFIXES, read_header
 from discreet.engines.sql import call, text
 from discreet.engines.sql_engine import check_unit, refuse_absent
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables import Column, Policy, PublicTable, Table, Type
 
 
@@ -52,7 +52,10 @@ def describe_file(source: str | Path) -> dict[str, Type | None]:
     inside = exp.Table(this=call("read_parquet", text(str(path))))
     select = exp.Select().select(exp.Star()).from_(inside)
     with duckdb.connect(":memory:") as connection:
-        described = connection.execute(f"DESCRIBE {select.sql(dialect='duckdb')}").fetchall()
+        try:
+            described = connection.execute(f"DESCRIBE {select.sql(dialect='duckdb')}").fetchall()
+        except duckdb.Error:
+            raise PolicyViolation(f"{str(source)!r} must be a Parquet file that can be read.") from None
     return {row[0]: DuckDBDialect().stored_type(row[1]) for row in described}
 
 

@@ -12,10 +12,11 @@ from sqlglot import exp
 
 from discreet.engines.base import fail
 from discreet.engines.duckdb_dialect import DuckDBDialect
-from discreet.engines.registration import Registrar
-from discreet.engines.sql import text
+from discreet.engines.registration import Registrar, Stamp
+from discreet.engines.sql import named, text
 from discreet.engines.sql_engine import SQLEngine
-from discreet.tables import Policy
+from discreet.errors import PolicyViolation
+from discreet.tables import Policy, PublicTable, Table, Value
 
 Fetched = TypeVar("Fetched")
 
@@ -41,12 +42,23 @@ class DuckDBEngine(SQLEngine):
         super().__init__(policy, DuckDBDialect(), hashing)
         self._sources = dict(sources or {})
         self._memory_limit, self._threads = memory_limit, threads or os.cpu_count() or 1
-        self._timeout_s = timeout_s
+        self._timeout_s, self._read = timeout_s, list[Stamp]()
         self._open()
 
     def close(self) -> None:
         """Close the connection and remove the spill folder."""
         self._closing()
+
+    def records(self) -> dict[str, list[dict[str, Value]]]:
+        """Every row of every table, its columns as their declared types: for whoever computes in Python."""
+        every: list[Table | PublicTable] = [*self._policy.tables, *self._policy.public]
+        return {table.name: self._records(table) for table in every}
+
+    def _records(self, table: Table | PublicTable) -> list[dict[str, Value]]:
+        names = [each.name for each in table.columns]
+        values = [named(self._relations.value(table.name, name), name) for name in names]
+        rows = self._rows(exp.Select().select(*values).from_(self._relations.tables[table.name].copy()))
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
         return self._execute(statement, lambda found: list(found.fetchall()))
@@ -54,9 +66,24 @@ class DuckDBEngine(SQLEngine):
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
         return self._execute(statement, lambda found: tuple(found.fetchnumpy().values()))
 
+    def check(self) -> None:
+        """Refuse files that were changed or replaced: nobody has read them yet."""
+        if not self._registrar.unchanged():
+            raise PolicyViolation(
+                "The data must stay as it was opened, and one of its files has changed. Open it again."
+            )
+
     def _execute(self, statement: exp.Expression, fetch: Callable[[Any], Fetched]) -> Fetched:
         if os.getpid() != self._pid:
             self._open()  # a connection does not survive a fork
+        if not self._registrar.unchanged():
+            fail()
+        found = self._fetch(statement, fetch)
+        if not self._registrar.unchanged():
+            fail()  # whatever was found: it may be of another file
+        return found
+
+    def _fetch(self, statement: exp.Expression, fetch: Callable[[Any], Fetched]) -> Fetched:
         sql = self._dialect.write(statement)
         cursor = self._connection.cursor()
         done, late = threading.Event(), threading.Event()
@@ -108,9 +135,10 @@ class DuckDBEngine(SQLEngine):
             "errors_as_json = false",
         ):
             run(f"SET {setting}")
-        registrar = Registrar(self._connection)
-        self._register(registrar)
-        allowed = exp.Array(expressions=[text(path) for path in registrar.paths])
+        self._registrar = Registrar(self._connection, read=self._read)
+        self._register(self._registrar)
+        self._read = self._registrar.stamps
+        allowed = exp.Array(expressions=[text(path) for path in self._registrar.paths])
         run(f"SET allowed_paths = {allowed.sql(dialect='duckdb')}")
         run("SET enable_external_access = false")
         run("SET lock_configuration = true")

@@ -1,12 +1,15 @@
 """The naive reference in plain Python: slow, obvious, and the oracle of every other engine."""
 
+import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.order import is_shuffled, order_hash, shuffled
-from discreet.engines.rows import Row, Rows
+from discreet.engines.rows import Row, Rows, read_tables
+from discreet.engines.sql_engine import quietly
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate
 from discreet.tables import Policy, Schema, Value
@@ -24,16 +27,28 @@ class Kept:
 
 
 class MemoryEngine:
-    """Rows are mappings from column name to value, given by table name."""
+    """Rows are mappings from column name to value, given by table name; files and frames are read as DuckDB
+    reads them."""
 
-    def __init__(self, policy: Policy, tables: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
+    def __init__(self, policy: Policy, sources: Mapping[str, object] | None = None) -> None:
+        given = dict(sources or {})
+        if any(not _is_rows(given.get(name)) for name in self._names(policy)):
+            with contextlib.closing(DuckDBEngine(policy, given, threads=1)) as reader:
+                policy, given = reader.policy, dict(reader.records())
         self._policy = policy
-        self._rows = Rows(tables)
+        self._rows = Rows(read_tables(policy, given))
+
+    @staticmethod
+    def _names(policy: Policy) -> list[str]:
+        return [*(each.name for each in policy.tables), *(each.name for each in policy.public)]
 
     @property
     def policy(self) -> Policy:
-        """The policy as given."""
+        """The policy; of files and frames with their columns."""
         return self._policy
+
+    def check(self) -> None:
+        """Nothing: the rows are copies."""
 
     def schema(self) -> Schema:
         """The policy's own columns: plain Python rows have no other schema."""
@@ -46,6 +61,9 @@ class MemoryEngine:
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Read, measure, bound, add up: the five steps of `discreet.planning.exact`."""
+        return quietly(self._run, plan)
+
+    def _run(self, plan: ExactPlan) -> ExactTable:
         rows = [_measure(plan, row) for row in self._rows.read(plan.rows)]
         kept = [row for row in rows if row is not None]
         if not plan.each_row:
@@ -60,6 +78,10 @@ class MemoryEngine:
             tallies = tuple(Counter(row.numbers[0] for row in by_group[group]) for group in groups)
             return ExactTable(groups, tuple(() for _ in groups), tallies)  # type: ignore[arg-type]
         return ExactTable(groups, tuple(_add_up(plan, by_group[group]) for group in groups))
+
+
+def _is_rows(source: object) -> bool:
+    return isinstance(source, list | tuple)
 
 
 def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:

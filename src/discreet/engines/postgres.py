@@ -38,7 +38,7 @@ JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 WHERE n.nspname = %s AND c.relname = %s AND c.relkind = ANY (ARRAY['r', 'p', 'v', 'm', 'f']::"char"[])
-    AND a.attnum > 0 AND NOT a.attisdropped
+    AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> 'v'
     AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 ORDER BY a.attnum"""
 

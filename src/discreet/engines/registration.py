@@ -2,13 +2,18 @@
 
 CSV is parsed once, strictly: every column is text, and becomes another type only where the policy says so.
 A value that is not of its declared type is an error to the owner, who is told the column and nothing of the
-data.
+data. So is one that cannot be read at all: every column is read once, when the table is opened, because a
+question that met it later would fail, and tell that it is there. Files that stay where they are must then
+stay as they are.
 """
 
+import contextlib
 import csv
 import glob
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlglot import exp
 
@@ -22,19 +27,21 @@ from discreet.tables import Column, PublicTable, Table, Type
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+Stamp: TypeAlias = tuple[str, int, int, int]  # path, file, size, time of its last change
 CSV_SUFFIXES = {".csv": ",", ".tsv": "\t"}
 
 
 class Registrar:
     """Brings one table after another into a connection, under the names t0, t1, ..."""
 
-    def __init__(self, connection: "DuckDBPyConnection") -> None:
-        self._connection = connection
+    def __init__(self, connection: "DuckDBPyConnection", *, read: Iterable[Stamp] = ()) -> None:
+        self._connection, self._read = connection, set(read)  # files that were read before: not again
         self.paths: list[str] = []
-        self.folders: list[str] = []
+        self.stamps: list[Stamp] = []  # of files that are read again for every question
 
     def register(self, table: Table | PublicTable, source: object, name: str) -> dict[str, str]:
         """Make the table known under `name`; its columns and their stored types."""
+        before = len(self.stamps)
         if isinstance(source, str | Path):
             self._register_file(table, str(source), name)
         elif source is None:
@@ -42,7 +49,37 @@ class Registrar:
         else:
             self._register_frame(table, source, name)
         described = self._connection.execute(f'DESCRIBE "{name}"').fetchall()
-        return {row[0]: row[1] for row in described}
+        stored = {row[0]: row[1] for row in described}
+        if before == len(self.stamps) or not self._read.issuperset(self.stamps[before:]):
+            self._read_once(table, name, [each for each, kind in stored.items() if _asked_about(kind)])
+        return stored
+
+    def _read_once(self, table: Table | PublicTable, name: str, columns: list[str]) -> None:
+        """Refuse a table with a value that cannot be read, and name its column."""
+        if not columns or self._reads(name, columns):
+            return
+        bad = next((each for each in columns if not self._reads(name, [each])), None)
+        told = "Its columns" if bad is None else f"Column {bad!r}"
+        raise PolicyViolation(
+            f"{told} of table {table.name!r} must hold values that can be read: text in UTF-8, times in "
+            "range, no damaged part. Write the file anew.",
+            table=table.name,
+            **({} if bad is None else {"column": bad}),
+        )
+
+    def _reads(self, name: str, columns: list[str]) -> bool:
+        """Whether every value of the columns is there; hashes need them all, statistics do not do."""
+        hashes = [call("max", call("hash", column(each))) for each in columns]
+        select = exp.Select().select(*hashes).from_(f'"{name}"')
+        try:
+            self._connection.execute(select.sql(dialect="duckdb")).fetchall()
+        except Exception:  # noqa: BLE001  # its words quote the data
+            return False
+        return True
+
+    def unchanged(self) -> bool:
+        """Whether the files that stayed where they are are still those that were read."""
+        return self.stamps == [_stamp(path) for path, *_ in self.stamps]
 
     def _register_file(self, table: Table | PublicTable, source: str, name: str) -> None:
         path, _, inner = source.partition("#")
@@ -53,32 +90,45 @@ class Registrar:
         if suffix in CSV_SUFFIXES:
             self._register_csv(table, found, CSV_SUFFIXES[suffix], name)
         elif suffix == ".parquet":
-            self.paths.extend(str(Path(each).resolve()) for each in found)
-            listed = exp.Array(expressions=[text(str(Path(each).resolve())) for each in found])
-            self._make(table, exp.Select().select(exp.Star()).from_(_function("read_parquet", listed)), name)
+            self._register_parquet(table, [str(Path(each).resolve()) for each in found], name)
         elif suffix in (".duckdb", ".db", ".ddb"):
-            self._attach(table, found[0], inner or table.name, name)
+            self._attach(table, str(Path(found[0]).resolve()), inner or table.name, name)
         else:
             raise InvalidParameter(
                 f"source of table {table.name!r} must be .csv, .tsv, .parquet or .duckdb, got {source!r}."
             )
 
-    def _make(self, table: Table | PublicTable, select: exp.Select, name: str) -> None:
+    def _register_parquet(self, table: Table | PublicTable, paths: list[str], name: str) -> None:
+        self.paths.extend(paths)
+        listed = exp.Array(expressions=[text(each) for each in paths])
+        select = exp.Select().select(exp.Star()).from_(_function("read_parquet", listed))
+        stamps = [_stamp(each) for each in paths]
+        with _refusing(table, "a Parquet file that can be read"):
+            self._make(select, name, copied=isinstance(table, PublicTable))
+        if not isinstance(table, PublicTable):
+            self.stamps.extend(stamps)
+
+    def _make(self, select: exp.Select, name: str, *, copied: bool) -> None:
         """A private table stays where it lies; a public one is copied, as its key was checked."""
-        kind = "TABLE" if isinstance(table, PublicTable) else "VIEW"
+        kind = "TABLE" if copied else "VIEW"
         self._connection.execute(f'CREATE {kind} "{name}" AS {select.sql(dialect="duckdb")}')
 
     def _attach(self, table: Table | PublicTable, path: str, inner: str, name: str) -> None:
-        resolved = str(Path(path).resolve())
-        self.paths.extend((resolved, resolved + ".wal"))
-        where = text(resolved).sql(dialect="duckdb")
-        self._connection.execute(f'ATTACH {where} AS "d_{name}" (READ_ONLY)')
+        """A table of a DuckDB file, which is locked while it is open. A view is copied: it computes."""
+        self.paths.extend((path, path + ".wal"))
         inside = exp.Table(
             this=exp.to_identifier(inner, quoted=True),
             db=exp.to_identifier("main"),
             catalog=exp.to_identifier(f"d_{name}"),
         )
-        self._make(table, exp.Select().select(exp.Star()).from_(inside), name)
+        with _refusing(table, "a DuckDB file that can be read, with a table of its name or of that after #"):
+            self._connection.execute(f'ATTACH {text(path).sql(dialect="duckdb")} AS "d_{name}" (READ_ONLY)')
+            views = "SELECT lower(view_name) FROM duckdb_views() WHERE database_name = ?"
+            is_view = (inner.lower(),) in self._connection.execute(views, [f"d_{name}"]).fetchall()
+            described = f"DESCRIBE {exp.Select().select(exp.Star()).from_(inside).sql(dialect='duckdb')}"
+            columns = [_plain_text(*row[:2]) for row in self._connection.execute(described).fetchall()]
+            select = exp.Select().select(*columns).from_(inside)
+            self._make(select, name, copied=is_view or isinstance(table, PublicTable))
 
     def _register_frame(self, table: Table | PublicTable, frame: Any, name: str) -> None:
         """A copy, so that later changes of the frame change no answer."""
@@ -90,7 +140,16 @@ class Registrar:
                 f"source of table {table.name!r} must be a path or a pandas, Polars or Arrow frame, "
                 f"got {type(frame).__name__}."
             ) from None
-        self._connection.execute(f'CREATE TABLE "{name}" AS FROM frame')
+        try:
+            self._connection.execute(f'CREATE TABLE "{name}" AS FROM frame')
+        except Exception:  # noqa: BLE001  # its words quote the data
+            columns = [row[0] for row in self._connection.execute("DESCRIBE frame").fetchall()]
+            self._read_once(table, "frame", columns)
+            raise PolicyViolation(
+                f"The frame of table {table.name!r} must hold values that can be copied: text in UTF-8, "
+                "columns of one type.",
+                table=table.name,
+            ) from None
         self._connection.unregister("frame")
 
     def _register_csv(self, table: Table | PublicTable, paths: list[str], delimiter: str, name: str) -> None:
@@ -147,6 +206,38 @@ class Registrar:
                 table=table.name,
                 column=declared.name,
             )
+
+
+def _asked_about(physical: str) -> bool:
+    return DuckDBDialect().stored_type(physical) is not None
+
+
+def _stamp(path: str) -> Stamp:
+    """What tells a file from one that was put in its place."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path, 0, 0, 0
+    return path, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _plain_text(name: str, physical: str) -> exp.Expression:
+    """A column, its texts compared by their bytes whatever collation it was declared with."""
+    if physical != "VARCHAR":
+        return column(name)
+    binary = exp.Collate(this=column(name), expression=exp.to_identifier("binary", quoted=True))
+    return named(exp.paren(binary), name)
+
+
+@contextlib.contextmanager
+def _refusing(table: Table | PublicTable, what: str) -> Iterator[None]:
+    """Whatever DuckDB says of a file, which may quote it, as one sentence to the owner."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001
+        raise PolicyViolation(
+            f"The source of table {table.name!r} must be {what}.", table=table.name
+        ) from None
 
 
 def read_header(path: str, delimiter: str) -> list[str]:

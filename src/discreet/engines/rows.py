@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from discreet.engines.order import order_hash
+from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.planning import Lattice
 from discreet.queries import (
     Aggregate,
@@ -23,8 +24,23 @@ from discreet.queries import (
     Stacked,
     evaluate,
 )
-from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, Value
+from discreet.tables import (
+    LARGEST_INTEGER,
+    SMALLEST_INTEGER,
+    Column,
+    Policy,
+    PublicTable,
+    Table,
+    Type,
+    Value,
+)
 
+KINDS: dict[Type, type] = {
+    "text": str,
+    "boolean": bool,
+    "date": datetime.date,
+    "timestamp": datetime.datetime,
+}
 Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
 
 
@@ -43,7 +59,8 @@ class Row:
 
 
 def normalise(value: Any, kind: Type) -> Value:
-    """A value as its column's type, or None: NaN, and what the type cannot hold, are missing values."""
+    """A value as its column's type, or None: NaN, and what the type cannot hold, are missing values. What is
+    of another kind is a TypeError or ValueError."""
     if value is None or value != value:  # noqa: PLR0124  # NaN alone differs from itself
         return None
     if kind == "number":
@@ -52,11 +69,41 @@ def normalise(value: Any, kind: Type) -> Value:
         return int(value) if SMALLEST_INTEGER <= value <= LARGEST_INTEGER else None
     if kind == "timestamp" and not isinstance(value, datetime.datetime):
         return None
+    other = type(value) is not KINDS[kind]
+    if other or getattr(value, "tzinfo", None) is not None:
+        raise TypeError
+    if kind == "text":
+        value.encode()  # half of a pair of surrogates is no text
     return value  # type: ignore[no-any-return]
 
 
+def read_tables(policy: Policy, tables: Mapping[str, object]) -> Tables:
+    """A copy of the rows with every value as its column's type; one that is of no type of ours is refused."""
+    every: list[Table | PublicTable] = [*policy.tables, *policy.public]
+    return {table.name: _read_table(table, tables[table.name]) for table in every}
+
+
+def _read_table(table: Table | PublicTable, rows: Any) -> list[Mapping[str, Value]]:
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise InvalidParameter(f"source of table {table.name!r} must be a list of mappings, or a frame.")
+    lower = [{str(name).lower(): value for name, value in row.items()} for row in rows]
+    columns = {each.name: _read_values(table, each, lower) for each in table.columns}
+    return [{name: values[place] for name, values in columns.items()} for place in range(len(rows))]
+
+
+def _read_values(table: Table | PublicTable, column: Column, rows: list[dict[str, Any]]) -> list[Value]:
+    try:
+        return [normalise(row.get(column.name.lower()), column.type) for row in rows]
+    except (TypeError, ValueError, OverflowError):
+        raise PolicyViolation(
+            f"Column {column.name!r} of table {table.name!r} must hold values of type {column.type}.",
+            table=table.name,
+            column=column.name,
+        ) from None
+
+
 class Rows:
-    """Reads relations from tables in memory."""
+    """Reads relations from tables in memory, whose values are of their columns' types."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = {name.lower(): rows for name, rows in tables.items()}

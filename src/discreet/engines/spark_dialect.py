@@ -13,6 +13,7 @@ from discreet.engines.sql import (
     binary,
     call,
     cast,
+    column,
     every,
     real,
     text,
@@ -97,6 +98,12 @@ class SparkDialect(TryCasting):
         if physical.startswith("decimal("):
             return "integer" if physical.endswith(",0)") else "number"
         return PLAIN_TYPES.get(physical)
+
+    def read_column(self, name: str, physical: str, kind: Type) -> Built:
+        """As others; but Spark reads any bytes as text, which Python could not: those are missing."""
+        if physical == "string":
+            return call("try_validate_utf8", column(name))
+        return super().read_column(name, physical, kind)
 
     def rounded(self, how: str, number: Built) -> Built:
         """floor and ceil give 64-bit whole numbers in Spark: larger doubles are whole already."""

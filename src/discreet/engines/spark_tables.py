@@ -1,7 +1,9 @@
 """How tables come into Spark: Parquet by path, the catalogue by name, frames of Spark, small data by hand.
 
 CSV is read by the strict reader that all engines share, in this process, and handed over: Spark's own reader
-mends what is not strict, and cuts what does not fit.
+mends what is not strict, and cuts what does not fit. Of what Spark reads by itself, times are read once: a
+file may hold one that Spark cannot, and a question that met it would fail. Everything else is read by
+conversions that cannot.
 """
 
 import contextlib
@@ -11,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from discreet.engines.registration import CSV_SUFFIXES, Registrar
-from discreet.errors import DiscreetError, InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 from discreet.tables import PublicTable, Table
 
 CATALOGUE = "catalogue://"
+TIMES = ("timestamp", "timestamp_ntz", "date")
 CATALOGUE_NAME = re.compile(r"\w+(\.\w+){0,2}")
 
 
@@ -30,6 +33,8 @@ class SparkTables:
         try:
             frame = self._frame(table, source)
             frame.createOrReplaceTempView(name)
+            if source is None or isinstance(source, str | Path):
+                _read_times(table, frame)
             return {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         except DiscreetError:
             raise
@@ -71,6 +76,28 @@ class SparkTables:
         frame.createGlobalTempView(name)
         self._global.append(name)
         return self._session.table(f"global_temp.{name}")
+
+
+def _read_times(table: Table | PublicTable, frame: Any) -> None:
+    """Refuse a table with a time that cannot be read, and name its column."""
+    times = [field.name for field in frame.schema.fields if field.dataType.simpleString() in TIMES]
+    if not times or _reads(frame, times):
+        return
+    bad = next((each for each in times if not _reads(frame, [each])), times[0])
+    raise PolicyViolation(
+        f"Column {bad!r} of table {table.name!r} must hold times that can be read. Write the file anew.",
+        table=table.name,
+        column=bad,
+    )
+
+
+def _reads(frame: Any, columns: list[str]) -> bool:
+    named = [each.replace("`", "``") for each in columns]
+    try:
+        frame.selectExpr(*(f"max(xxhash64(`{each}`))" for each in named)).collect()
+    except Exception:  # noqa: BLE001  # its words may quote the data
+        return False
+    return True
 
 
 def rows_of(source: object) -> int | None:

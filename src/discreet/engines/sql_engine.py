@@ -20,6 +20,7 @@ from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 from discreet.planning import ExactPlan, ExactTable, Tallied
 from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type, Value
 
+Asked = TypeVar("Asked")
 Fetched = TypeVar("Fetched")
 Stored = Mapping[str, Mapping[str, str]]  # table -> column -> its type as the engine names it
 
@@ -40,6 +41,9 @@ class SQLEngine(ABC):
     def schema(self) -> Schema:
         """The columns of each table that questions may be about, and their types."""
         return self._schema
+
+    def check(self) -> None:  # noqa: B027  # nothing, unless an engine knows better
+        """A database's own tables may change, and are read by conversions that cannot fail."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
@@ -150,10 +154,10 @@ def check_unit(table: Table) -> None:
         )
 
 
-def quietly(fetch: Callable[[exp.Expression], Fetched], statement: exp.Expression) -> Fetched:
+def quietly(fetch: Callable[[Asked], Fetched], asked: Asked) -> Fetched:
     """What the engine found; its own words, which may quote the data, stay inside."""
     try:
-        return fetch(statement)
+        return fetch(asked)
     except DiscreetError:
         raise
     except Exception:  # noqa: BLE001  # whatever it was

@@ -248,7 +248,8 @@ def _known(bounds: Range | None) -> Range:
 def place(lattice: Lattice, argument: exp.Expression, dialect: Dialect) -> exp.Expression:
     """The step that a value lies on, as `Lattice.place` says.
 
-    A missing value stays missing: comparisons with it are not true, and it falls through to itself.
+    A missing value stays missing: comparisons with it are not true, and it falls through to itself. Between
+    the ends nothing grows by more than half a step, which `discreet.planning.widths` leaves room for.
     """
     if lattice.type == "number":
         low, high = map(real, lattice.ends)
@@ -259,10 +260,16 @@ def place(lattice: Lattice, argument: exp.Expression, dialect: Dialect) -> exp.E
     ends = [whole(end * step, wide) for end in (lattice.lowest, lattice.highest)]
     value = dialect.let(cast(argument, wide), lambda value: _clamp(value, ends[0], ends[1]))
     if step > 1:
-        shifted = binary(exp.Sub, value, whole(lattice.lowest * step - step // 2, wide))
-        value = binary(exp.Add, dialect.quotient(shifted, whole(step, wide)), whole(lattice.lowest, wide))
+        value = dialect.let(value, lambda value: dialect.quotient(_towards(value, step), whole(step, wide)))
     small = max(abs(lattice.lowest), abs(lattice.highest)) < 2**62
     return cast(value, "BIGINT") if small else value
+
+
+def _towards(value: exp.Expression, step: int) -> exp.Expression:
+    """What a division towards zero takes to floor(value / step + 1/2), for an even step."""
+    down, up = whole(step // 2 - 1, "HUGEINT"), whole(step // 2, "HUGEINT")
+    below = binary(exp.LT, value, whole(0, "HUGEINT"))
+    return when((below, binary(exp.Sub, value.copy(), down)), otherwise=binary(exp.Add, value.copy(), up))
 
 
 def _clamp(value: exp.Expression, low: exp.Expression, high: exp.Expression) -> exp.Expression:

@@ -28,6 +28,7 @@ from discreet.queries import Domain, Expression, Key, Relation
 from discreet.tables import Value
 
 _FAR = 2**63  # steps from zero: where the lattice of whole numbers ends, at most
+_FAR_IN_TALLIES = 2**60  # the same where they are tallied or squared
 _FAR_IN_DOUBLES = 2**50  # the same for numbers, before a step is rounded down to a power of two
 _LARGEST = Fraction(sys.float_info.max)
 MOST_GROUPS = 100_000  # public labels of one grouping set
@@ -59,21 +60,30 @@ class Lattice:
         (coarser far from zero, so that every step is a double's own)."""
         low, high = bounds
         far = max(abs(low), abs(high))
-        step = largest_power_of_two(2 * far / _FAR) if far > _FAR else Fraction(1)
-        if kind == "number":
-            width = max(high - low, Fraction(1, 2**900), far * steps / _FAR_IN_DOUBLES)
-            step = largest_power_of_two(width / steps)
-        return cls(step, _nearest(low / step), _nearest(high / step), kind)
+        if kind == "integer":
+            return cls._cut(_whole_step(far, _FAR), bounds, kind)
+        width = max(high - low, Fraction(1, 2**900), far * steps / _FAR_IN_DOUBLES)
+        return cls._cut(largest_power_of_two(width / steps), bounds, kind)
 
     @classmethod
     def coarse(cls, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"]) -> "Lattice":
-        """As `over`, but integers too get at most 2^21 steps, so that squares stay small."""
+        """As `over`, but integers too get at most 2^21 steps, none far from zero: squares stay small, and
+        so does every number that is tallied."""
         low, high = bounds
-        plain = cls.over(bounds, kind)
-        if kind == "number" or high - low <= 2**20:
-            return plain
-        step = largest_power_of_two((high - low) / 2**20)
-        return cls(step, _nearest(low / step), _nearest(high / step), kind)
+        if kind == "number":
+            return cls.over(bounds, kind)
+        step = _whole_step(max(abs(low), abs(high)), _FAR_IN_TALLIES)
+        if high - low > 2**20:
+            step = max(step, largest_power_of_two((high - low) / 2**20))
+        return cls._cut(step, bounds, kind)
+
+    @classmethod
+    def _cut(
+        cls, step: Fraction, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"]
+    ) -> "Lattice":
+        """The range in steps, at least one: far from zero a narrow one may lie on a single point."""
+        lowest, highest = (_nearest(end / step) for end in bounds)
+        return cls(step, lowest, max(highest, lowest + 1), kind)
 
     def place(self, value: Value) -> int | None:
         """The step that a value lies on; a missing value lies on none.
@@ -112,6 +122,11 @@ class Lattice:
     def width(self) -> int:
         """The most that replacing one row's value moves a sum, in steps."""
         return self.highest - self.lowest
+
+
+def _whole_step(far: Fraction, most: int) -> Fraction:
+    """1, or the power of two that leaves values `far` from zero within so many steps."""
+    return largest_power_of_two(2 * far / most) if far > most else Fraction(1)
 
 
 def _nearest(value: Fraction) -> int:

@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal as OneOf, TypeAlias
+from typing import Literal as OneOf, NoReturn, TypeAlias
 
 from discreet.errors import UnsupportedQuery
 from discreet.planning.exact import (
@@ -17,12 +17,14 @@ from discreet.planning.exact import (
     Tally,
     UnitCount,
 )
+from discreet.planning.widths import check_widths
 from discreet.queries import Expression, Measure, Question
 from discreet.tables import Value
 
 Values: TypeAlias = tuple[Expression | None, Expression | None]  # an argument, and the condition on its rows
 
 _SPREADS = ("variance", "deviation")
+_FARTHEST = Fraction(10) ** 150  # from zero: sums and squares of such values, noise included, are doubles
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
         if where is None:
             plans.append(replace(blank, tally=_tally_of(measure)))
         parts.append(Part(len(plans) - 1, ()) if where is None else Part(0, where))
+    for plan in plans:
+        check_widths(plan)
     return ExactPlans(tuple(plans), tuple(parts), units)
 
 
@@ -158,12 +162,23 @@ def _kind(measure: Measure) -> OneOf["integer", "number"]:
 def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
     found = measure.range
     if found is None:
-        place = measure.aggregate.place
-        raise UnsupportedQuery(
+        _refuse(
+            measure,
+            "no_bounds",
             "This aggregate needs bounds of its values, and the policy gives none. Declare them, as "
             'x = { bounds = [0, 1000] }, or ask with bounds="auto" (--auto-bounds) to find them privately.',
-            reason="no_bounds",
-            **({} if place is None else {"place": list(place)}),
         )
     low, high = found
+    if max(abs(low), abs(high)) > _FARTHEST:
+        _refuse(
+            measure,
+            "overflow",
+            "An aggregate's values must lie within ±10^150, and these could be larger. Ask about smaller "
+            "units, as x / 1e200.",
+        )
     return (low, high) if low < high else (low, low + 1)  # a constant is known to lie in some range
+
+
+def _refuse(measure: Measure, reason: str, message: str) -> NoReturn:
+    place = measure.aggregate.place
+    raise UnsupportedQuery(message, reason=reason, **({} if place is None else {"place": list(place)}))

@@ -48,7 +48,7 @@ class Total:
 
     def interval(self, released: Released, confidence: Fraction) -> Interval:
         low, high = self.number.interval(released, confidence)
-        return Interval(float(low * self.step), float(high * self.step))
+        return Interval(_double(low * self.step), _double(high * self.step))
 
     def expected_error(self, confidence: Fraction, population: int | None) -> float | None:
         return self.number.noise.error(confidence=confidence) * float(self.step)
@@ -153,4 +153,12 @@ Reading: TypeAlias = Total | Average | Variance | Chosen
 
 def _plain(number: Fraction, *, whole: bool) -> int | float:
     """A number of the column's type, whatever its value."""
-    return int(number) if whole else float(number)
+    return int(number) if whole else _double(number)
+
+
+def _double(number: Fraction) -> float:
+    """The nearest double, an infinity beyond all of them: noise has no largest value."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(math.inf, number)

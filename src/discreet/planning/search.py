@@ -18,6 +18,7 @@ from discreet.numerics import readable
 from discreet.planning.exact import ExactPlan, RowCount
 from discreet.planning.noise import Noise, Share, least_noise
 from discreet.planning.reach import reach_of
+from discreet.planning.widths import check_widths
 from discreet.queries import Call, Case, Expression, Key, Literal, Measure, Question
 from discreet.tables import Type
 
@@ -121,7 +122,7 @@ def _histogram(
 ) -> ExactPlan:
     edges = _edges(kind)
     labels = tuple(range(len(edges) - 1))
-    return ExactPlan(
+    plan = ExactPlan(
         rows=question.rows,
         keys=(Key(_bin(argument, edges), labels),),
         labels=tuple((label,) for label in labels),
@@ -132,6 +133,8 @@ def _histogram(
         each_row=question.each_row,
         salt=0,
     )
+    check_widths(plan)
+    return plan
 
 
 def _edges(kind: Type | None) -> tuple[Fraction, ...]:

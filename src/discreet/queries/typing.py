@@ -301,6 +301,8 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
     ends = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (low, high))
     if not ends or type(count) is not int or not low < high or not 1 <= count <= 10_000:  # type: ignore[operator]
         refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes constants, low < high.", node)
+    if max(abs(low), abs(high)) > LARGEST_NUMBER:  # type: ignore[arg-type]  # else high - low is no double
+        refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes ends within ±10^300.", node)
     converted = [_convert(_expect(each, NUMERIC, node), "number") for each in node.arguments[:3]]
     return [*converted, node.arguments[3]], "integer"
 
