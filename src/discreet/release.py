@@ -213,6 +213,7 @@ class Watch:
         measures = resolved.measures
         alone = all(isinstance(expression, Slot) for _, expression in resolved.columns)
         plain = len(measures) == 1 and alone and not resolved.keys and resolved.having is None
+        plain = plain and len(resolved.sets) == 1  # GROUPING SETS ((), ()) has no keys either
         if not plain or measures[0].aggregate.function not in ("count_rows", "count", "count_units", "sum"):
             raise UnsupportedQuery("A watch must be asked one COUNT or SUM without GROUP BY.", reason="watch")
         (plans,) = plan_exact(resolved, salt=self._salt)

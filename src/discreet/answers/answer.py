@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from discreet.answers.line import Line, slots
 from discreet.answers.receipt import Receipt
 from discreet.answers.wording import align, as_csv, cell
-from discreet.numerics import Interval, Real, exact_fraction
+from discreet.numerics import Interval, Real, exact_confidence
 from discreet.planning import Plan
 from discreet.tables import Value
 
@@ -108,7 +108,7 @@ class Answer:
         """
         if confidence is None:
             return [dict(row) for row in self.rows]
-        level = exact_fraction(confidence, name="confidence")
+        level = exact_confidence(confidence)
         return [_with_ends(row, intervals) for row, intervals in self._at(level)]
 
     def to_pandas(self, *, confidence: Real | None = None) -> "pandas.DataFrame":

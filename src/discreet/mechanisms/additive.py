@@ -16,7 +16,7 @@ from discreet.numerics import (
     Interval,
     Real,
     ball,
-    exact_fraction,
+    exact_confidence,
     exact_whole,
     round_down,
     round_up,
@@ -89,7 +89,7 @@ class Additive(ABC):
 
         Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
         """
-        level = exact_fraction(confidence, name="confidence")
+        level = exact_confidence(confidence)
         return _error_of(self, level, exact_whole(dimension, name="dimension", least=1))
 
     def _error(self, confidence: Fraction, dimension: int) -> Fraction:

@@ -18,8 +18,8 @@ from discreet.numerics import (
     Real,
     ball,
     certified_floor,
+    exact_confidence,
     exact_epsilon,
-    exact_fraction,
     exact_whole,
     least_whole,
     round_down,
@@ -134,7 +134,7 @@ class CountedKeys:
 
     def interval(self, value: int, *, confidence: Real = 0.95) -> Interval:
         """Where the count of a key lies that is shown with this value, given that it is shown."""
-        low, high = self.between(value, exact_fraction(confidence, name="confidence"))
+        low, high = self.between(value, exact_confidence(confidence))
         return Interval(round_down(Fraction(low)), round_up(Fraction(high)))
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:

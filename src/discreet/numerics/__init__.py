@@ -12,11 +12,12 @@ from discreet.numerics.interval import Estimate, Interval
 from discreet.numerics.rational import (
     Real,
     exact,
+    exact_confidence,
     exact_delta,
     exact_epsilon,
-    exact_fraction,
     exact_positive,
     exact_probability,
+    exact_quantile,
     exact_whole,
 )
 from discreet.numerics.rounding import (
@@ -41,11 +42,12 @@ __all__ = [
     "certified_sign",
     "clopper_pearson",
     "exact",
+    "exact_confidence",
     "exact_delta",
     "exact_epsilon",
-    "exact_fraction",
     "exact_positive",
     "exact_probability",
+    "exact_quantile",
     "exact_whole",
     "exponent_of_two",
     "largest_power_of_two",

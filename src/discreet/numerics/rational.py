@@ -13,6 +13,8 @@ Real: TypeAlias = int | float | Fraction | Decimal
 MAX_BITS = 2048  # of a numerator or denominator: holds every finite double, bounds the work of every sampler
 LARGEST_EPSILON = Fraction(10**4)
 SMALLEST_EPSILON = Fraction(1, 2**60)
+NEAREST = Fraction(1, 2**60)  # how close a confidence comes to 0 or 1
+LONGEST_QUANTILE = 10**18  # denominator
 
 
 def exact(value: Real, *, name: str) -> Fraction:
@@ -26,16 +28,29 @@ def exact(value: Real, *, name: str) -> Fraction:
     Traceback (most recent call last):
     discreet.errors.InvalidParameter: epsilon must be a finite number, got True.
     """
-    fraction = _as_fraction(value)
-    if fraction is None:
+    fraction = None if _is_long(value) else _as_fraction(value)
+    if fraction is None and not _is_long(value):
         shown = str(value) if isinstance(value, numbers.Real | Decimal) else type(value).__name__
         raise InvalidParameter(f"{name} must be a finite number, got {shown[:60]}.", parameter=name)
-    if max(fraction.numerator.bit_length(), fraction.denominator.bit_length()) > MAX_BITS:
+    if fraction is None or _bits(fraction) > MAX_BITS:
         raise InvalidParameter(
             f"{name} must have at most {MAX_BITS} bits above and below the line, got a longer one. Round it.",
             parameter=name,
         )
     return fraction
+
+
+def _bits(fraction: Fraction) -> int:
+    return max(fraction.numerator.bit_length(), fraction.denominator.bit_length())
+
+
+def _is_long(value: object) -> bool:
+    """Whether a decimal has so many digits that they are not worth writing out: look before converting."""
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return False
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return max(abs(value.adjusted()), -exponent) > MAX_BITS
 
 
 def _as_fraction(value: object) -> Fraction | None:
@@ -46,10 +61,7 @@ def _as_fraction(value: object) -> Fraction | None:
     if isinstance(value, numbers.Integral):
         return Fraction(int(value))
     if isinstance(value, Decimal):
-        # The length of a Decimal's exponent is unbounded: look before converting.
-        if not value.is_finite() or abs(value.adjusted()) > MAX_BITS:
-            return None
-        return Fraction(value)
+        return Fraction(value) if value.is_finite() else None
     if isinstance(value, float):
         return Fraction(float.__repr__(value)) if math.isfinite(value) else None
     if isinstance(value, numbers.Real):  # numpy's other floats print their own shortest decimal
@@ -85,11 +97,30 @@ def exact_probability(value: Real, *, name: str) -> Fraction:
     return fraction
 
 
-def exact_fraction(value: Real, *, name: str) -> Fraction:
-    """An exact number strictly between 0 and 1."""
+def exact_confidence(value: Real, *, name: str = "confidence") -> Fraction:
+    """A confidence: strictly between 0 and 1, at least 2^-60 from both.
+
+    >>> exact_confidence(1 - Fraction(1, 10**300))
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: confidence must lie between 2^-60 and 1 - 2^-60. Take 0.95.
+    """
     fraction = exact(value, name=name)
-    if not 0 < fraction < 1:
-        raise InvalidParameter(f"{name} must lie between 0 and 1, got {value}.", parameter=name)
+    if not NEAREST <= fraction <= 1 - NEAREST:
+        raise InvalidParameter(f"{name} must lie between 2^-60 and 1 - 2^-60. Take 0.95.", parameter=name)
+    return fraction
+
+
+def exact_quantile(value: Real, *, name: str) -> Fraction:
+    """Which quantile is asked for: a number in [0, 1] of at most 18 digits, or a fraction as short.
+
+    >>> exact_quantile(0.25, name="fraction")
+    Fraction(1, 4)
+    """
+    fraction = exact_probability(value, name=name)
+    if fraction.denominator > LONGEST_QUANTILE:
+        raise InvalidParameter(
+            f"{name} must have at most 18 digits after the point, got more. Round it.", parameter=name
+        )
     return fraction
 
 

@@ -5,12 +5,13 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from discreet.errors import InvalidParameter, UnsupportedQuery
-from discreet.numerics import Real, exact_fraction
+from discreet.numerics import Real, exact_confidence
 from discreet.planning.how import How
 from discreet.planning.plan import Plan
 from discreet.planning.planner import make_plan
 from discreet.planning.price import Price, Within
-from discreet.queries import Builder, Query, Question, read_sql, resolve, to_sql, underline
+from discreet.planning.work import check_work
+from discreet.queries import Builder, Query, Question, Select, Union, read_sql, resolve, to_sql, underline
 from discreet.tables import Policy
 
 Asked: TypeAlias = str | Builder | Query
@@ -43,19 +44,20 @@ def plan_asked(
     With `bounds="auto"`, bounds that the policy lacks are found privately with a part of the price. `split`
     gives columns their weights in the division of the price; a column that is not named has 1.
     """
-    price, level = Price.read(**terms), exact_fraction(confidence, name="confidence")
+    price, level = Price.read(**terms), exact_confidence(confidence)
     how = How.read(bounds=bounds, split=split)
     if how.bounds is not None and price.within is not None:
         raise InvalidParameter("within needs declared bounds. Name a price instead.", parameter="within")
     asked: Sequence[Asked] = question if isinstance(question, list | tuple) else [question]
     if not asked:
         raise InvalidParameter("a list of questions must hold at least one, got none.")
-    part = Fraction(1, len(asked))
-    return tuple(_plan(each, policy, price, confidence=level, part=part, how=how) for each in asked)
+    read = [_read(each, policy) for each in asked]
+    check_work([each for _, each in read], policy)  # of all together, before any is planned
+    terms = {"confidence": level, "part": Fraction(1, len(asked)), "how": how}
+    return tuple(_plan(each, *known, policy, price, **terms) for each, known in zip(asked, read, strict=True))
 
 
-def _plan(asked: Asked, policy: Policy, price: Price, **how: Any) -> Plan:
-    text, question = read_asked(asked, policy)
+def _plan(asked: Asked, text: str, question: Question, policy: Policy, price: Price, **how: Any) -> Plan:
     try:
         return make_plan(text, question, policy, price, **how)
     except UnsupportedQuery as error:  # bounds that are missing: the place is known only to the question
@@ -63,9 +65,15 @@ def _plan(asked: Asked, policy: Policy, price: Price, **how: Any) -> Plan:
 
 
 def read_asked(asked: Asked, policy: Policy) -> tuple[str, Question]:
-    """The canonical text and the resolved question."""
-    if isinstance(asked, str):
-        tree = read_sql(asked)
-        return to_sql(tree), resolve(tree, policy, text=asked)
-    tree = asked.query if isinstance(asked, Builder) else asked
-    return to_sql(tree), resolve(tree, policy)
+    """The canonical text and the resolved question, if no unit's rows can make it late."""
+    text, question = _read(asked, policy)
+    check_work([question], policy)
+    return text, question
+
+
+def _read(asked: Asked, policy: Policy) -> tuple[str, Question]:
+    if not isinstance(asked, str | Builder | Select | Union):
+        raise InvalidParameter(f"a question must be SQL text or a builder, got {type(asked).__name__}.")
+    tree = read_sql(asked) if isinstance(asked, str) else asked.query if isinstance(asked, Builder) else asked
+    question = resolve(tree, policy, text=asked if isinstance(asked, str) else None)
+    return to_sql(tree), question  # resolved first: a tree that is too large is not written out

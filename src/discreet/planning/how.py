@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from discreet.errors import InvalidParameter
 from discreet.numerics import Real, exact_positive
-from discreet.queries import Question, Slot, walk
+from discreet.queries import Question, Slot, quote, walk
 from discreet.tables import spell
 
 
@@ -16,6 +16,8 @@ class How:
 
     >>> How.read(split={"n": 1, "total": 3}).words
     ' /* split n 1, total 3 */'
+    >>> How.read(split={"n 1, total": 3}).words
+    ' /* split "n 1, total" 3 */'
     """
 
     bounds: str | None = None
@@ -36,7 +38,9 @@ class How:
         """What a stored question says beside its text: other options are another question."""
         parts = [f"bounds {self.bounds}"] if self.bounds else []
         if self.split:
-            parts.append("split " + ", ".join(f"{name} {spell(weight)}" for name, weight in self.split))
+            parts.append(
+                "split " + ", ".join(f"{quote(name)} {spell(weight)}" for name, weight in self.split)
+            )
         return f" /* {'; '.join(parts)} */" if parts else ""
 
     def weights(self, question: Question) -> tuple[Fraction, ...]:

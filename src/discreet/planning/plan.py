@@ -14,6 +14,7 @@ from discreet.planning.promise import Promise
 from discreet.planning.search import Search
 from discreet.planning.steps import SetPlan
 from discreet.planning.words import drawn, keys_of
+from discreet.planning.work import work_of
 from discreet.queries import Question, Slot
 from discreet.tables import Policy
 
@@ -203,6 +204,7 @@ class Plan:
             "loss": self.loss.to_json(),
             "errors": self.errors,
             "confidence": float(self.confidence),
+            "work": work_of(self.question, self.policy).to_json(),
             "sentences": self.sentences(),
         }
 

@@ -25,6 +25,7 @@ Values: TypeAlias = tuple[Expression | None, Expression | None]  # an argument, 
 
 _SPREADS = ("variance", "deviation")
 _FARTHEST = Fraction(10) ** 150  # from zero: sums and squares of such values, noise included, are doubles
+_TALLIED = ("mode", "count_distinct", "quantile", "minimum", "maximum")
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,19 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
     return ExactPlans(tuple(plans), tuple(parts), units)
 
 
+def groups_of(question: Question, chosen: tuple[int, ...]) -> int:
+    """How many groups a grouping set has as far as is known without the data: at least 1."""
+    domains = [question.keys[position].domain for position in chosen]
+    return 1 if None in domains else math.prod(len(each or ()) for each in domains)
+
+
+def passes_of(question: Question, chosen: tuple[int, ...]) -> int:
+    """How many exact plans a grouping set needs: one for counts and sums, one for each tally."""
+    private = any(question.keys[position].domain is None for position in chosen)
+    tallies = sum(each.aggregate.function in _TALLIED for each in question.measures)
+    return tallies + (private or tallies < len(question.measures))
+
+
 def _labels(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, ...], ...] | None:
     """All combinations of public labels; None if some key's labels are only in the data."""
     domains = [question.keys[position].domain for position in chosen]
@@ -145,7 +159,7 @@ def _totals_of(measure: Measure, beside: set[tuple[bool, Values]]) -> tuple[Exac
 
 def _tally_of(measure: Measure) -> Tally | None:
     aggregate = measure.aggregate
-    if aggregate.function not in ("mode", "count_distinct", "quantile", "minimum", "maximum"):
+    if aggregate.function not in _TALLIED:
         return None
     assert aggregate.argument is not None
     if aggregate.function in ("mode", "count_distinct"):

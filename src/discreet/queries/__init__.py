@@ -32,7 +32,9 @@ from discreet.queries.nodes import (
     Literal,
     Name,
     Query,
+    Select,
     Slot,
+    Union,
     walk,
 )
 from discreet.queries.question import Key, Measure, Question, Term as OrderTerm
@@ -53,7 +55,7 @@ from discreet.queries.relations import (
 )
 from discreet.queries.resolve import resolve
 from discreet.queries.sql import read_sql
-from discreet.queries.text import to_sql, to_text
+from discreet.queries.text import quote, to_sql, to_text
 
 __all__ = [
     "Aggregate",
@@ -78,14 +80,17 @@ __all__ = [
     "Range",
     "Relation",
     "Scan",
+    "Select",
     "Slot",
     "Stacked",
     "Term",
+    "Union",
     "case",
     "column",
     "domain_of",
     "evaluate",
     "integer_span",
+    "quote",
     "read_question",
     "read_sql",
     "resolve",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Real, exact_probability
+from discreet.numerics import Real, exact, exact_quantile, exact_whole
 from discreet.queries.nodes import (
     Aggregate,
     AggregateName,
@@ -25,6 +25,7 @@ from discreet.queries.nodes import (
     TableName,
     default_name,
 )
+from discreet.queries.size import check_size
 from discreet.tables import Value
 
 Operand: TypeAlias = "Term | Value"
@@ -40,6 +41,9 @@ class Term:
     """
 
     node: Expression
+
+    def __post_init__(self) -> None:
+        check_size(self.node)  # as it grows: a term may stand in itself twice, again and again
 
     def _call(self, function: str, *others: Operand) -> "Term":
         return Term(Call(function, (self.node, *(as_expression(other) for other in others))))
@@ -155,7 +159,12 @@ def as_expression(value: object) -> Expression:
     """The tree of a term, or of a plain value."""
     if isinstance(value, Term):
         return value.node
-    if value is None or isinstance(value, bool | int | float | str | datetime.date):
+    if value is None or isinstance(value, bool | str | datetime.date):
+        return Literal(value)
+    if isinstance(value, float):
+        return Literal(float(value))  # numpy's own print their type too
+    if isinstance(value, int):
+        exact(value, name="a value")
         return Literal(value)
     raise InvalidParameter(f"a value must be a number, text, date or column, got {type(value).__name__}.")
 
@@ -219,11 +228,11 @@ class Builder:
         self, of: str | Term, fraction: Real, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
         """QUANTILE(of, fraction)."""
-        exact = exact_probability(fraction, name="fraction")
+        rank = exact_quantile(fraction, name="fraction")
         larger = self._with("quantile", of, where, name)
         last = larger.outputs[-1]
         assert isinstance(last.expression, Aggregate)
-        final = replace(last, expression=replace(last.expression, fraction=exact))
+        final = replace(last, expression=replace(last.expression, fraction=rank))
         return replace(larger, outputs=(*larger.outputs[:-1], final))
 
     def median(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
@@ -249,7 +258,7 @@ class Builder:
 
     def limit(self, most: int) -> "Builder":
         """At most so many released rows."""
-        return replace(self, most=most)
+        return replace(self, most=exact_whole(most, name="limit"))
 
     def _with(
         self, function: AggregateName, of: str | Term | None, where: Term | None, name: str | None

@@ -7,11 +7,15 @@ about them comes from the data. Rows whose key is none of them are left out.
 import datetime
 import itertools
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeAlias
 
 from discreet.queries.evaluate import evaluate
 from discreet.queries.nodes import Call, Case, Expression, Literal, Name, walk
 from discreet.queries.ranges import SPANS, Range
+from discreet.queries.refusal import refuse
 from discreet.queries.typing import Scope
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Value
 
@@ -19,6 +23,31 @@ Domain: TypeAlias = tuple[Value, ...]
 
 MOST_LABELS = 10_000  # of one key
 MOST_TRIED = 100_000  # combinations of labels that an expression is evaluated on
+MOST_TRIED_IN_ALL = 300_000  # in one question
+
+_tried: ContextVar[list[int]] = ContextVar("tried")
+
+
+@contextmanager
+def counted_labels() -> Iterator[None]:
+    """Count what is tried for one question: many expressions over many labels are refused."""
+    before = _tried.set([0])
+    try:
+        yield
+    finally:
+        _tried.reset(before)
+
+
+def _count(tried: int, node: Expression) -> None:
+    total = _tried.get([0])
+    total[0] += tried
+    if total[0] > MOST_TRIED_IN_ALL:
+        refuse(
+            "labels",
+            f"A question must find the labels of its keys by at most {MOST_TRIED_IN_ALL:,} trials, got more. "
+            "Compute with fewer columns of many labels, or group by coarser ones.",
+            node,
+        )
 
 
 def domain_of(node: Expression, scope: Scope) -> Domain | None:
@@ -90,6 +119,7 @@ def _by_evaluation(node: Call, scope: Scope) -> Domain | None:
         return None
     if math.prod(map(len, known)) > MOST_TRIED:
         return None
+    _count(math.prod(map(len, known)), node)
     values = set()
     for combination in itertools.product(*known):
         literals = tuple(Literal(value) for value in combination)

@@ -1,10 +1,10 @@
 """Name resolution: from the tree and the policy to a question that can be planned."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from discreet.errors import UnsupportedQuery
-from discreet.queries.domain import domain_of
+from discreet.queries.domain import counted_labels, domain_of
 from discreet.queries.nodes import (
     Aggregate,
     Call,
@@ -35,6 +35,7 @@ from discreet.queries.relations import (
 )
 from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
+from discreet.queries.size import check_size
 from discreet.queries.typing import (
     Scope,
     as_condition,
@@ -49,7 +50,9 @@ from discreet.tables import Policy
 def resolve(query: Query, policy: Policy, *, text: str | None = None) -> Question:
     """The question that a tree asks of a policy's data; with the text, refusals underline the place."""
     try:
-        return _resolve(query, policy)
+        check_size(query)
+        with counted_labels():
+            return _resolve(query, policy)
     except UnsupportedQuery as error:
         raise (error if text is None else underline(error, text)) from None
 
@@ -239,6 +242,7 @@ def _resolve_question(query: Select, policy: Policy) -> Question:
     release.aliases = {name.lower(): expression for name, expression in columns}
     having = None if query.having is None else as_condition(release.lower(query.having))
     order = tuple(Term(release.lower(each.expression), each.descending) for each in query.order)
+    _check_released(columns, having, order)
     if not release.aggregates:
         refuse("no_aggregate", "Listing keys is a question too: add COUNT(*) or COUNT(DISTINCT unit).", query)
     resolved = [Key(key, domain_of(key, scope)) for key in keys]
@@ -322,9 +326,18 @@ def _resolve_outer(query: Select, inner: Question, alias: str) -> Question:
     having = None
     for condition in conditions:
         having = condition if having is None else Call("and", (having, condition), type="boolean")
+    _check_released(columns, having, order)
     return replace(
         inner, columns=tuple(columns), having=having, order=order or inner.order, limit=query.limit
     )
+
+
+def _check_released(
+    columns: Sequence[tuple[str, Expression]], having: Expression | None, order: Sequence[Term]
+) -> None:
+    """What is computed from released values may double with every SELECT around it: refuse it then."""
+    rest = [] if having is None else [having]
+    check_size(*(each for _, each in columns), *rest, *(each.expression for each in order))
 
 
 def _order_term(

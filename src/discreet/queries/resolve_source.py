@@ -4,7 +4,7 @@ Two sources are joined on a public table's unique key, on a foreign key the poli
 Each joined row then belongs to exactly one unit, whatever the data; nothing else is a join here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -45,10 +45,7 @@ class Sources:
 
     def resolve(self, source: Source) -> Relation:
         """The rows of a source, their unit attached, filtered by what is left of the pool."""
-        relation = attach_unit(self._read(source), self.policy)
-        for condition in self.pool:
-            relation = Filtered(relation, assign_condition(condition, Scope(relation.fields)))
-        return relation
+        return _filter(attach_unit(self._read(source), self.policy), self.pool)
 
     def _read(self, source: Source) -> Relation:
         if not isinstance(source, Join) and (not source.alias or source.alias[0] == "#"):
@@ -80,9 +77,22 @@ class Sources:
         rest = [each for each in own if each not in used]
         if rest and join.kind == "left":
             refuse("join", "LEFT JOIN takes the public table's key alone. Move the rest to WHERE.", rest[0])
-        for condition in rest:
-            joined = Filtered(joined, assign_condition(condition, Scope(joined.fields)))
-        return joined
+        return _filter(joined, rest)
+
+
+def _filter(relation: Relation, conditions: Sequence[Expression]) -> Relation:
+    """The rows where all conditions are true: one condition, as flat as can be, however many there are."""
+    if not conditions:
+        return relation
+    scope = Scope(relation.fields)
+    return Filtered(relation, _all_of([assign_condition(each, scope) for each in conditions]))
+
+
+def _all_of(conditions: Sequence[Expression]) -> Expression:
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return Call("and", (_all_of(conditions[:half]), _all_of(conditions[half:])), type="boolean")
 
 
 def conjuncts(node: Expression) -> list[Expression]:

@@ -30,10 +30,12 @@ from discreet.queries.nodes import (
     default_name,
 )
 from discreet.queries.refusal import refuse, underline
-from discreet.queries.sql_expressions import only, place_of, read_expression
+from discreet.queries.size import check_size
+from discreet.queries.sql_expressions import is_digits, only, place_of, read_expression
 
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 5_000
+MOST_SETS = 64
 MOST_NESTED = 50  # parentheses, CASEs and subqueries inside one another
 
 Scope: TypeAlias = Mapping[str, Query]  # common table expressions by lower-case name
@@ -110,6 +112,12 @@ def _place_of_error(error: SqlglotError) -> tuple[int, int] | None:
 
 
 def _read_query(node: exp.Expression, scope: Scope) -> Query:
+    read = _read_any_query(node, scope)
+    check_size(read)
+    return read
+
+
+def _read_any_query(node: exp.Expression, scope: Scope) -> Query:
     if isinstance(node, exp.Subquery) and not node.args.get("alias"):
         only(node, "this")
         return _read_query(node.this, scope)
@@ -237,7 +245,7 @@ def _read_limit(node: exp.Expression | None) -> int | None:
         return None
     only(node, "expression")
     number = node.expression
-    if not isinstance(number, exp.Literal) or not number.this.isdigit() or len(number.this) > 9:
+    if not isinstance(number, exp.Literal) or not is_digits(number.this) or len(number.this) > 9:
         refuse("limit", "LIMIT takes a whole number written out.", place_of(node))
     return int(number.this)
 
@@ -255,9 +263,10 @@ def _read_group(node: exp.Group | None) -> tuple[list[Expression], tuple[tuple[i
     sets: list[tuple[int, ...]] = [()]
     for part in parts:
         choices = _read_sets(part, keys)
+        if len(sets) * len(choices) > MOST_SETS:
+            message = f"A question must have at most {MOST_SETS} grouping sets. Group by fewer of them."
+            refuse("grouping_sets", message, place_of(node))
         sets = [(*left, *right) for left in sets for right in choices]
-    if len(sets) > 64:
-        refuse("grouping_sets", "A question must have at most 64 grouping sets.", place_of(node))
     plain = [tuple(range(len(keys)))]
     return keys, None if sets == plain else tuple(tuple(sorted(set(each))) for each in sets)
 
@@ -287,7 +296,7 @@ def _read_sets(node: exp.Expression, keys: list[Expression]) -> list[tuple[int, 
         masks = range(2 ** len(terms) - 1, -1, -1) if len(terms) <= 6 else ()
         return [sum((term for bit, term in enumerate(terms) if mask >> bit & 1), ()) for mask in masks] or [
             ()
-        ] * 65
+        ] * (MOST_SETS + 1)
     return [positions(node)]
 
 

@@ -6,15 +6,21 @@ silently.
 
 import datetime
 from collections.abc import Callable, Iterable
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
+from discreet.errors import InvalidParameter
+from discreet.numerics import exact_quantile
 from discreet.queries.advice import ADVICE
 from discreet.queries.nodes import Aggregate, AggregateName, Call, Case, Expression, Literal, Name, Place
 from discreet.queries.refusal import refuse
+from discreet.queries.size import check_size
 from discreet.tables import LARGEST_INTEGER, Value
+
+MOST_DIGITS = 100  # characters of a number: more than any double or 64-bit number needs
 
 QUIET = {
     "_type",
@@ -49,7 +55,9 @@ def read_expression(node: exp.Expression) -> Expression:
     if reader is None:
         reason, message = _explain(node)
         refuse(reason, message, place_of(node))
-    return reader(node)
+    read = reader(node)
+    check_size(read)
+    return read
 
 
 def _explain(node: exp.Expression) -> tuple[str, str]:
@@ -70,9 +78,22 @@ def _read_literal(node: exp.Literal) -> Expression:
     return Literal(_read_number(node), place=place_of(node))
 
 
+def is_digits(text: str) -> bool:
+    """Whether a text is digits as numbers are written: a superscript is a digit too, and no number."""
+    return text.isascii() and text.isdigit()
+
+
+def _check_length(node: exp.Literal) -> None:
+    """A number is looked at before it is made: the value of a short text may be very long."""
+    if len(node.this) > MOST_DIGITS:
+        message = f"A number must have at most {MOST_DIGITS} characters, got {len(node.this)}. Round it."
+        refuse("number", message, place_of(node))
+
+
 def _read_number(node: exp.Literal) -> Value:
     text: str = node.this
-    if text.isascii() and text.isdigit():
+    _check_length(node)
+    if is_digits(text):
         if int(text[:30]) > LARGEST_INTEGER:
             refuse("number", "A whole number must fit in 64 bits. Write it as 1e20.", place_of(node))
         return int(text)
@@ -222,7 +243,7 @@ def _shift(left: Expression, interval: exp.Interval, sign: int) -> Expression:
     only(interval, "this", "unit")
     words = {"DAY": (0, 1), "WEEK": (0, 7), "MONTH": (1, 0), "YEAR": (12, 0)}
     amount, unit = interval.this, str(interval.args.get("unit") or "").upper()
-    known = isinstance(amount, exp.Literal) and amount.this.isdigit() and len(amount.this) < 6
+    known = isinstance(amount, exp.Literal) and is_digits(amount.this) and len(amount.this) < 6
     if (
         not isinstance(left, Literal)
         or not isinstance(left.value, datetime.date)
@@ -355,11 +376,15 @@ def _read_count(node: exp.Count) -> Expression:
 def _read_quantile(node: exp.Quantile) -> Expression:
     only(node, "this", "quantile")
     fraction = node.args.get("quantile")
-    number = isinstance(fraction, exp.Literal) and not fraction.args.get("is_string")
-    if fraction is None or not number or not 0 <= float(fraction.this) <= 1:
+    if not isinstance(fraction, exp.Literal) or fraction.args.get("is_string"):
         refuse("quantile", "QUANTILE(x, p) takes a constant p between 0 and 1.", place_of(node))
-    argument = read_expression(node.this)
-    return Aggregate("quantile", argument, fraction=Fraction(fraction.this), place=place_of(node))
+    _check_length(fraction)
+    try:
+        exact = exact_quantile(Decimal(fraction.this), name="p of QUANTILE(x, p)")
+    except (InvalidParameter, InvalidOperation) as error:
+        said = error.message if isinstance(error, InvalidParameter) else "QUANTILE(x, p) takes a constant p."
+        refuse("quantile", said, place_of(node))
+    return Aggregate("quantile", read_expression(node.this), fraction=exact, place=place_of(node))
 
 
 def _read_median(node: exp.Median) -> Expression:

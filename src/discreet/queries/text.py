@@ -77,7 +77,7 @@ def to_text(node: Expression) -> str:
     if isinstance(node, Literal):
         return _literal(node)
     if isinstance(node, Name):
-        return _quote(node.name) if node.table is None else f"{_quote(node.table)}.{_quote(node.name)}"
+        return quote(node.name) if node.table is None else f"{quote(node.table)}.{quote(node.name)}"
     if isinstance(node, Case):
         branches = "".join(f" WHEN {to_text(test)} THEN {to_text(value)}" for test, value in node.branches)
         return f"CASE{branches} ELSE {to_text(node.otherwise)} END"
@@ -156,7 +156,7 @@ def _decimal(node: Aggregate) -> str:
 
 def _output(node: Output) -> str:
     if node.expression is None:
-        return "*" if node.table is None else f"{_quote(node.table)}.*"
+        return "*" if node.table is None else f"{quote(node.table)}.*"
     return _named(to_text(node.expression), node.name)
 
 
@@ -174,9 +174,9 @@ def _group(query: Select) -> str:
 
 def _source(node: Source) -> str:
     if isinstance(node, TableName):
-        return _named(_quote(node.name), node.alias)
+        return _named(quote(node.name), node.alias)
     if isinstance(node, Nested):
-        return f"({to_sql(node.query)}) AS {_quote(node.alias)}"
+        return f"({to_sql(node.query)}) AS {quote(node.alias)}"
     return _join(node)
 
 
@@ -185,18 +185,18 @@ def _join(node: Join) -> str:
     if node.condition is None and not node.using:
         return f"{_source(node.left)}, {right}"
     word = "LEFT JOIN" if node.kind == "left" else "JOIN"
-    on = f"USING ({', '.join(map(_quote, node.using))})" if node.using else f"ON {to_text(node.condition)}"  # type: ignore[arg-type]
+    on = f"USING ({', '.join(map(quote, node.using))})" if node.using else f"ON {to_text(node.condition)}"  # type: ignore[arg-type]
     return f"{_source(node.left)} {word} {right} {on}"
 
 
 def _named(text: str, name: str) -> str:
     """text AS name, unless the text is that name."""
-    quoted = _quote(name)
+    quoted = quote(name)
     return text if text == quoted else f"{text} AS {quoted}"
 
 
 @lru_cache(maxsize=1024)
-def _quote(name: str) -> str:
+def quote(name: str) -> str:
     """A name as it stands in SQL: bare where the tokenizer sees a plain word, else in double quotes."""
     if name.isascii() and name.isidentifier() and name.upper() not in ("ORDER", "GROUP"):
         tokens = sqlglot.tokenize(name, read="duckdb")

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import exact
+from discreet.numerics import exact, exact_whole
 from discreet.tables.budget import Budget, read_budget
 
-SERVER_WORDS = {"deadline_s", "approve_above"}
+SERVER_WORDS = {"deadline_s", "approve_above", "max_cells"}
+MAX_CELLS, MOST_CELLS = 1_000_000, 10**9
 DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 2.0, 0.05, 3600.0
 
 
@@ -17,11 +18,13 @@ class Serving:
     """The `[server]` table of a policy.
 
     `deadline_s` is the time for each pass over the data: an answer leaves after as many of them as its plan
-    has passes, never earlier. A question whose price is above `approve_above` in any number waits for an
+    has passes, never earlier. What is asked at once has at most `max_cells` numbers in its answers: groups x
+    columns x grouping sets. A question whose price is above `approve_above` in any number waits for an
     owner.
     """
 
     deadline_s: float = DEADLINE_S
+    max_cells: int = MAX_CELLS
     approve_above: Budget | None = None
 
 
@@ -43,5 +46,11 @@ def read_serving(words: Mapping[str, Any]) -> Serving:
             f"got {deadline}.",
             parameter="deadline_s",
         )
+    cells = exact_whole(words.get("max_cells", MAX_CELLS), name="max_cells", least=1)
+    if cells > MOST_CELLS:
+        raise InvalidParameter(
+            f"max_cells must be at most {MOST_CELLS:,}, got {cells}.", parameter="max_cells"
+        )
     limit = words.get("approve_above")
-    return Serving(deadline_s=deadline, approve_above=None if limit is None else read_budget(limit))
+    above = None if limit is None else read_budget(limit)
+    return Serving(deadline_s=deadline, approve_above=above, max_cells=cells)

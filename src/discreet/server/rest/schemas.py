@@ -80,6 +80,7 @@ PLAN = record(
         "loss": {"type": "object"},
         "errors": by_name(or_null({"type": "number"})),
         "confidence": CONFIDENCE,
+        "work": by_name(or_null({"type": "number"})),
         "sentences": many(TEXT),
     }
 )
