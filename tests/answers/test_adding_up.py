@@ -9,12 +9,29 @@ import pytest
 import discreet as dp
 from discreet.answers import Answer, Receipt
 from discreet.answers.adding_up import add_up
+from discreet.engines import MemoryEngine
+from discreet.tables import from_toml
 from planning.frozen import plan_of
 from queries.bank import BANK
 
-SQL = "SELECT city, active, COUNT(*) AS n, SUM(debt) AS s FROM accounts GROUP BY CUBE (city, active)"
-ALIKE = replace(BANK, tables=tuple(replace(table, max_groups=1) for table in BANK.tables))
-PLAN = plan_of(SQL, ALIKE, epsilon=1)
+SALES = from_toml(
+    """
+[dataset]
+id = "sales"
+version = "1"
+budget = { epsilon = 1, delta = 1e-6 }
+[tables.sales]
+each_row = true
+[tables.sales.columns]
+city = { type = "text", keys = ["Ottawa", "Toronto", "Québec"] }
+active = { type = "boolean" }
+debt = { type = "number", bounds = [0, 10000000] }
+age = { type = "integer", bounds = [0, 120] }
+"""
+)
+ROWS = "FROM sales WHERE city IN ('Ottawa', 'Toronto', 'Québec') AND active IS NOT NULL"
+SQL = f"SELECT city, active, COUNT(*) AS n, SUM(debt) AS s {ROWS} GROUP BY CUBE (city, active)"
+PLAN = plan_of(SQL, SALES, epsilon=1)
 SIZES = [len(each.exact.plans[0].labels) for each in PLAN.sets]
 
 
@@ -99,17 +116,97 @@ def test_adding_up_brings_the_finest_groups_nearer_to_the_truth():
     assert after < 0.95 * before
 
 
-def test_a_total_that_is_of_fewer_rows_does_not_pull_its_parts():
-    sql = "SELECT city, COUNT(*) AS n FROM accounts GROUP BY ROLLUP (city)"
-    plan = plan_of(sql, epsilon=1)  # a unit may be in three cities with ten rows each: ten rows of all
-    parts, total = plan.sets
-    given = (
-        (parts.exact.plans[0].labels, ((900,), (800,), (700,))),
-        (total.exact.plans[0].labels, ((1000,),)),
+def answered(sql, policy):
+    """The answer to a question, all of it 0: whether it may add up does not depend on numbers."""
+    plan = plan_of(sql, policy, epsilon=1)
+    numbers = tuple(
+        (each.exact.plans[0].labels, ((0,) * len(each.noises),) * len(each.exact.plans[0].labels))
+        for each in plan.sets
     )
-    (_, fitted), (_, whole) = add_up(plan.sets, given)
-    assert fitted == ((900,), (800,), (700,))
-    assert whole == ((2400,),)
+    return Answer(plan, numbers, Receipt.of(plan, charge=1, remaining=plan.price))
+
+
+ONE, TWO = (
+    replace(BANK, tables=(replace(BANK.tables[0], max_groups=1, max_rows=rows), *BANK.tables[1:]))
+    for rows in (1, 2)
+)
+STAGE = "CASE WHEN age < 30 THEN 'young' ELSE 'old' END"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{STAGE} AS k FROM sales",
+        "age IS NULL AS k FROM sales",
+        "city AS k FROM sales WHERE city IN ('Ottawa', 'Toronto')",
+        "city AS k FROM sales WHERE age > 3 AND city = 'Ottawa'",
+        "active AS k FROM sales WHERE active IS NOT NULL",
+        "age >= 65 AS k FROM sales WHERE age IS NOT NULL",
+        "age >= 65 AS k FROM sales WHERE (age >= 65) IS NOT NULL",
+    ],
+)
+def test_totals_add_up_where_every_row_has_a_label(key):
+    select, _, rest = key.partition(" FROM ")
+    answered(
+        f"SELECT {select}, COUNT(*) AS n, SUM(debt) AS s FROM {rest} GROUP BY ROLLUP (k)", SALES
+    ).adding_up()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "city AS k FROM sales",
+        "city AS k FROM sales WHERE city IS NOT NULL",
+        "city AS k FROM sales WHERE city IN ('Ottawa', 'Elsewhere')",
+        "city AS k FROM sales WHERE city IN ('Ottawa') OR age > 3",
+        "active AS k FROM sales",
+        "age >= 65 AS k FROM sales",
+        "age >= 65 AS k FROM sales WHERE debt IS NOT NULL",
+        "age AS k FROM sales WHERE age IS NOT NULL",
+        "CASE WHEN age < 30 THEN city ELSE 'Ottawa' END AS k FROM sales",
+    ],
+)
+def test_rows_that_only_totals_count_are_a_reason_to_refuse(key):
+    select, _, rest = key.partition(" FROM ")
+    asked = answered(f"SELECT {select}, COUNT(*) AS n FROM {rest} GROUP BY ROLLUP (k)", SALES)
+    with pytest.raises(dp.InvalidParameter, match="another label"):
+        asked.adding_up()
+
+
+def test_a_key_that_every_set_has_needs_no_cover():
+    sql = f"SELECT city, {STAGE} AS k, COUNT(*) AS n FROM sales GROUP BY GROUPING SETS ((city, k), (city))"
+    answered(sql, SALES).adding_up()
+
+
+@pytest.mark.parametrize("policy", [BANK, TWO])
+def test_rows_of_a_unit_that_are_limited_in_each_set_are_a_reason_to_refuse(policy):
+    with pytest.raises(dp.InvalidParameter, match="the same rows"):
+        answered(f"SELECT {STAGE} AS k, COUNT(*) AS n FROM accounts GROUP BY ROLLUP (k)", policy).adding_up()
+
+
+def test_units_of_one_row_are_counted_alike_in_every_set_but_not_added_up():
+    answered(f"SELECT {STAGE} AS k, COUNT(*) AS n FROM accounts GROUP BY ROLLUP (k)", ONE).adding_up()
+    for other in ("SUM(debt)", "COUNT(job)", "COUNT(*) FILTER (WHERE active)"):
+        asked = answered(f"SELECT {STAGE} AS k, {other} AS n FROM accounts GROUP BY ROLLUP (k)", ONE)
+        with pytest.raises(dp.InvalidParameter, match="the same rows"):
+            asked.adding_up()
+
+
+@pytest.mark.parametrize(("rows", "agree"), [(ROWS, True), ("FROM sales", False)])
+def test_exact_totals_are_sums_where_they_may_add_up_and_not_where_that_is_refused(rows, agree):
+    sold = [
+        {"city": city, "active": active, "debt": 1.0, "age": None}
+        for city in ("Ottawa", "Toronto", "Elsewhere", None)
+        for active in (True, False, None)
+    ]
+    plan = plan_of(
+        f"SELECT city, active, COUNT(*) AS n {rows} GROUP BY CUBE (city, active)", SALES, epsilon=1
+    )
+    engine = MemoryEngine(SALES, {"sales": sold})
+    found = {
+        each.keys: sum(total for (total,) in engine.run(each.exact.plans[0]).totals) for each in plan.sets
+    }
+    assert (len(set(found.values())) == 1) is agree
 
 
 def test_intervals_stay_those_of_what_was_released():

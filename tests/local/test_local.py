@@ -187,3 +187,15 @@ def test_the_price_against_a_curator_grows_with_the_root_of_the_crowd(people):
 def test_a_repeated_report_is_warned_about():
     for protocol in (dp.local.choice(values="ab", epsilon=1), dp.local.number(bounds=(0, 1), epsilon=1)):
         assert "costs epsilon once more" in protocol.describe()
+
+
+def test_a_choice_reports_declared_values_whatever_type_they_are_given_in():
+    for values in ([True, False, "refused"], [0, 1, 2]):
+        protocol = dp.local.choice(values=values, epsilon=0.5)
+        for held in (True, 1, 1.0):
+            seen = {(type(v), v) for _ in range(400) for v in as_list(protocol.randomize(held))}  # < 1e-30
+            assert seen == {(type(value), value) for value in values}
+
+
+def as_list(report):
+    return report if isinstance(report, list) else [report]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.mechanisms import additive
 from oracles import mechanism_laws as oracle
 
 STAIRCASES = [
@@ -60,7 +61,10 @@ def test_stairs_do_not_add_up_over_coordinates_so_dimension_divides_the_price():
 
 
 def test_every_cell_has_noise_of_its_own():
-    for mechanism in (dp.Staircase(epsilon=1, sensitivity=3), dp.DiscreteGaussian(sigma=5, sensitivity=1)):
+    for mechanism in (
+        dp.Staircase(epsilon=1, sensitivity=3, dimension=1),
+        dp.DiscreteGaussian(sigma=5, sensitivity=1, dimension=1),
+    ):
         noise = mechanism.release(np.zeros(20000, dtype=np.int64))
         assert noise.var() == pytest.approx(mechanism.variance, rel=0.25)
         assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 0.06  # 8 standard errors
@@ -106,7 +110,7 @@ def test_the_textbook_bound_on_laplace_noise_fails_for_whole_numbers():
 
 def test_staircase_noise_has_one_law_for_scalars_and_arrays():
     """Each cell within 7.5 standard deviations: a false alarm below 1e-12 for each."""
-    mechanism, size = dp.Staircase(epsilon=1, sensitivity=4), 4000
+    mechanism, size = dp.Staircase(epsilon=1, sensitivity=4, dimension=1), 4000
     law = oracle.staircase(mechanism, 0)
     for draws in (
         np.array([mechanism.release(0) for _ in range(size)]),
@@ -115,3 +119,32 @@ def test_staircase_noise_has_one_law_for_scalars_and_arrays():
         for k in range(-9, 10):
             p = float(law[k])
             assert abs((draws == k).sum() - size * p) < 7.5 * math.sqrt(size * p * (1 - p))
+
+
+def no_source():
+    pytest.fail("something was drawn")
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 2], [[1], [2]], np.zeros(2, dtype=np.int64), np.zeros((2, 2))], ids=repr
+)
+@pytest.mark.parametrize("kind", [dp.Staircase, dp.DiscreteGaussian])
+def test_several_numbers_need_a_declared_dimension(kind, value, monkeypatch):
+    price = {"epsilon": 1} if kind is dp.Staircase else {"sigma": 1}
+    monkeypatch.setattr(additive, "fresh_source", no_source)
+    with pytest.raises(dp.InvalidParameter, match="dimension must be given"):
+        kind(**price, sensitivity=2).release(value)
+    monkeypatch.undo()
+    wholes = np.asarray(value).astype(np.int64)
+    assert np.shape(kind(**price, sensitivity=2, dimension=2).release(wholes)) == wholes.shape
+    for alone in (1, [1], np.array([1])):
+        assert np.shape(kind(**price, sensitivity=2).release(alone)) == np.shape(alone)
+
+
+def test_one_dimension_would_not_be_enough_for_two_numbers():
+    # Two numbers moved by 1 each are moved by 2 in sum: on stairs of 2 both may take a stair.
+    alone = dp.Staircase(epsilon=1, sensitivity=2)
+    law = oracle.staircase(alone, 0)
+    both = 2 * max(abs(math.log(law[k] / law[k + 1])) for k in range(-20, 21))
+    assert both == pytest.approx(2 * alone.loss.epsilon(delta=0))
+    assert dp.Staircase(epsilon=1, sensitivity=2, dimension=2)._price == Fraction(1, 2)

@@ -1,4 +1,5 @@
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -8,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import discreet as dp
 from discreet.losses import channel
+from discreet.testing import Tape
 
 RR = dp.RandomizedResponse
 TRUTHS = st.fractions(0, 1, max_denominator=20)
@@ -142,3 +144,87 @@ def test_several_values_are_estimated_together():
     assert math.fsum(share.value for share in shares.values()) == pytest.approx(1)
     for letter, truth in zip("abc", (0.6, 0.3, 0.1), strict=True):
         assert abs(shares[letter].value - truth) < 8 * shares[letter].standard_error
+
+
+MIXED = [
+    [True, False, None],
+    [True, False, "refused"],
+    ["no", True],
+    [0, 1, 2],
+    [0, True, 2],
+    [0, True],
+    [None, "a", 1.5, Fraction(1, 2)],
+]
+KINDS = {
+    "one": lambda response, held, tape: response._release(held, tape),
+    "list": lambda response, held, tape: response._release([held], tape)[0],
+    "array": lambda response, held, tape: response._release(as_objects(held), tape)[0],
+}
+
+
+def as_objects(held):
+    array = np.empty(1, dtype=object)
+    array[0] = held
+    return array
+
+
+def enumerated_channel(values, held, release):
+    """What a response of truth 3/4 answers to four equally likely coins, one a lie, and every way to lie."""
+    response = RR(truth=Fraction(3, 4), values=values)
+    coins = [(2 * coin + 1) * 2**61 for coin in range(4)]
+    tapes = [Tape([coin, other]) for coin in coins for other in range(len(values) - 1)]
+    return [release(response, held, tape) for tape in tapes]
+
+
+def spelled(values):
+    """Each declared value, and the other ways in which Python spells an equal one."""
+    for place, value in enumerate(values):
+        yield place, value
+        if isinstance(value, int):
+            yield from ((place, value) for value in (int(value), float(value)))
+            yield from ((place, bool(value)) for _ in range(value in (0, 1)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("values", MIXED, ids=str)
+def test_every_declared_value_and_no_other_is_answered_with_its_probability(values, kind):
+    for place, held in spelled(values):
+        seen = enumerated_channel(values, held, KINDS[kind])
+        outcomes = Counter((type(answer), answer) for answer in seen)
+        expected = {(type(value), value): 1 for value in values}
+        expected[type(values[place]), values[place]] = 3 * (len(values) - 1)
+        assert outcomes == expected, "the answers are not of the declared channel"
+
+
+@pytest.mark.parametrize("values", MIXED, ids=str)
+def test_a_typed_array_is_answered_in_a_type_that_holds_every_value(values):
+    for held in (value for value in values if isinstance(value, bool | int | str)):
+        response = RR(epsilon=Fraction(1, 10), values=values)
+        seen = response.release(np.array([held] * 400)).tolist()  # one is missing with probability < 1e-30
+        assert {(type(answer), answer) for answer in seen} == {(type(value), value) for value in values}
+
+
+def test_an_answer_in_the_type_that_was_given_is_found(monkeypatch):
+    # The planted fault: a holder of True is answered by a bool, whatever is declared.
+    right = RR._release
+    monkeypatch.setattr(
+        RR,
+        "_release",
+        lambda self, value, source: (
+            bool(right(self, value, source)) if value is True else right(self, value, source)
+        ),
+    )
+    with pytest.raises(AssertionError, match="declared channel"):
+        test_every_declared_value_and_no_other_is_answered_with_its_probability([True, False, None], "one")
+
+
+def test_the_types_of_a_list_tell_nobody_from_the_others():
+    answers = RR(epsilon=1).release([True, 0] * 50)
+    assert {type(answer) for answer in answers} == {int}
+    assert {type(answer) for answer in RR(epsilon=1).release([True, False] * 50)} == {bool}
+
+
+@pytest.mark.parametrize("values", [[math.nan, 1], [[1], [2]], None, 5])
+def test_values_that_cannot_be_told_apart_are_refused(values):
+    with pytest.raises(dp.InvalidParameter):
+        RR(epsilon=1, values=values)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import beta
 
-from discreet.numerics import clopper_pearson, success_lower, success_upper, wilson
+from discreet.numerics import clopper_pearson, mean_limits, success_lower, success_upper, wilson
 
 COUNTS = st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -66,3 +66,38 @@ def test_large_counts_are_certified_too(k):
 
 def test_an_equality_at_the_risk_is_allowed():
     assert 0 <= Fraction(1, 2) - success_lower(10, 10, risk=Fraction(1, 1024)) <= Fraction(1, 10**30)
+
+
+def missed_by(limits, first, second, people, risk):
+    """The worst probability that the mean of coins of two kinds lies below, or above, the interval."""
+    worst = Fraction(0)
+    for holders in range(people + 1):
+        coins = [first] * holders + [second] * (people - holders)
+        law = [Fraction(1)]
+        for p in coins:
+            law = [a * (1 - p) + b * p for a, b in zip([*law, 0], [0, *law], strict=True)]
+        mean = sum(coins) / people
+        ends = [limits(successes=c, trials=people, confidence=1 - 2 * risk) for c in range(people + 1)]
+        below = sum(mass for mass, (low, _) in zip(law, ends, strict=True) if mean < Fraction(low))
+        above = sum(mass for mass, (_, high) in zip(law, ends, strict=True) if mean > Fraction(high))
+        worst = max(worst, below, above)
+    return worst
+
+
+RISKS = [Fraction(1, 1000), Fraction(1, 40), Fraction(1, 10), Fraction(3, 10), Fraction(9, 20)]
+KINDS = [(Fraction(a, 100), Fraction(b, 100)) for a in (0, 1, 3, 10, 30, 90, 100) for b in (0, 2, 25, 50, 99)]
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=str)
+def test_the_mean_of_unequal_coins_is_missed_no_more_often_than_said(risk):
+    assert all(
+        missed_by(mean_limits, *kinds, people, risk) <= risk for kinds in KINDS for people in (1, 2, 5, 9)
+    )
+
+
+def test_binomial_limits_miss_the_mean_of_unequal_coins_more_often():
+    # The planted fault: Hoeffding's comparison used within one success of the mean, where it does not hold.
+    worst = [
+        missed_by(clopper_pearson, *kinds, people, Fraction(9, 20)) for kinds in KINDS for people in (2, 5)
+    ]
+    assert max(worst) > Fraction(9, 20)

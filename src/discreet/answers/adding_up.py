@@ -4,8 +4,7 @@ Each released number is the sum of some finest groups plus noise of a known vari
 that fit all of them best, minimising Σ (released - Σx)²/v, are rounded to whole numbers; every total is
 then the sum of its own.
 
-A set in which a unit may have fewer rows than in the finest one is of other rows, and no estimate of these:
-it is left out of the fit.
+Where totals are not sums by construction the fit would pull numbers away from their truth: it is refused.
 """
 
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.answers.whole import check_labels, check_rows
 from discreet.errors import InvalidParameter
 from discreet.mechanisms import CountedKeys
 from discreet.planning import NoiseStep, RowCount, SetPlan, Sum
@@ -29,14 +29,15 @@ _NEAR = 1e-12  # of the starting distance: where the conjugate gradients stop
 def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
     """The released numbers of every set, changed as little as it takes for totals to add up."""
     finest = _finest(sets)
+    check_labels(sets, sets[finest])
     places = [_places(each, groups, sets[finest], released[finest][0])
               for each, (groups, _) in zip(sets, released, strict=True)]  # fmt: skip
     numbers = [[list(row) for row in rows] for _, rows in released]
-    alike = [index for index, each in enumerate(sets) if _most_rows(each) == _most_rows(sets[finest])]
     for column in _additive(sets[finest]):
-        measured = [np.array([row[column] for row in numbers[index]], dtype=float) for index in alike]
-        weights = [1 / _variance(sets[index].noises[column]) for index in alike]
-        fitted = _fit([places[index] for index in alike], measured, weights, len(released[finest][0]))
+        check_rows(sets, sets[finest].exact.plans[0].measures[sets[finest].noises[column].position])
+        measured = [np.array([row[column] for row in rows], dtype=float) for rows in numbers]
+        weights = [1 / _variance(each.noises[column]) for each in sets]
+        fitted = _fit(places, measured, weights, len(released[finest][0]))
         cells = np.rint(fitted)
         for rows, place in zip(numbers, places, strict=True):
             for row, total in zip(rows, _totals(cells, place, len(rows)), strict=True):
@@ -59,12 +60,6 @@ def _finest(sets: Sequence[SetPlan]) -> int:
             "having all of them."
         )
     return found[0]
-
-
-def _most_rows(each: SetPlan) -> int:
-    """How many rows of one unit the set is of, at most."""
-    plan = each.exact.plans[0]
-    return min(plan.max_groups, len(plan.labels or ())) * plan.max_rows
 
 
 def _additive(each: SetPlan) -> list[int]:

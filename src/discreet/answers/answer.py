@@ -95,7 +95,8 @@ class Answer:
 
     def adding_up(self) -> "AddingUp":
         """The same answer with totals that are the sums of their parts, for ROLLUP and GROUPING SETS over
-        public keys: post-processing, free; what was released is kept as `raw`.
+        public keys: post-processing, free; what was released is kept as `raw`. Refused where the true totals
+        need not be sums: rows without a label shown, or units whose rows are limited.
         """
         from discreet.answers.adding_up import add_up
         from discreet.answers.adjusted import AddingUp

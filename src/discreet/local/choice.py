@@ -13,7 +13,7 @@ from discreet.errors import InvalidParameter
 from discreet.local.report import AGAIN, Comparison, listed, read_field, read_fraction
 from discreet.losses import PrivacyLoss, pure, randomized_response
 from discreet.mechanisms import Laplace
-from discreet.mechanisms.randomized_response import check_values
+from discreet.mechanisms.labels import Labels, check_values
 from discreet.mechanisms.support import Support
 from discreet.numerics import (
     Arb,
@@ -97,7 +97,7 @@ class Choice:
         return reports[0] if people is None else reports
 
     def _randomize(self, truths: list[Any], source: Source) -> list[Any]:
-        codes = [self._code(truth) for truth in truths]
+        codes = self._labels.places(truths)
         holds = bernoulli_real(
             source, lambda bits: certified_floor(lambda: self._holding(self.size) * 2**bits), len(codes)
         )
@@ -109,15 +109,9 @@ class Choice:
         chosen = sorted([*(other + (other >= code) for other in others), *([code] if holds else [])])
         return self.values[chosen[0]] if self.size == 1 else [self.values[i] for i in chosen]
 
-    def _code(self, value: Any) -> int:
-        try:
-            return self._codes[value]
-        except (KeyError, TypeError):
-            raise InvalidParameter("value must be one of the declared values.", parameter="value") from None
-
     @cached_property
-    def _codes(self) -> dict[Hashable, int]:
-        return {value: code for code, value in enumerate(self.values)}
+    def _labels(self) -> Labels:
+        return Labels(self.values)
 
     # --- the collector -------------------------------------------------------------------------------------
 
@@ -137,8 +131,8 @@ class Choice:
         """The values of a report; another number of them, or unknown ones, are not of this protocol."""
         held = [report] if self.size == 1 else report if isinstance(report, list) else []
         try:
-            codes = {self._codes[value] for value in held}
-        except (KeyError, TypeError):
+            codes = set(self._labels.places(held))
+        except InvalidParameter:
             codes = set()
         if len(codes) != self.size or len(held) != self.size:
             raise InvalidParameter(

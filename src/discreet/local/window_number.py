@@ -22,8 +22,8 @@ from discreet.numerics import (
     Real,
     ball,
     certified_floor,
-    clopper_pearson,
     exact_probability,
+    mean_limits,
 )
 from discreet.randomness import Source, bernoulli, bernoulli_real, fresh_source, uniform_below
 
@@ -112,7 +112,7 @@ class WindowNumber(BoundedNumber):
         places = self._read(reports)
         level = exact_probability(confidence, name="confidence")
         if self.places == 2:
-            limits = clopper_pearson(successes=int(places.sum()), trials=places.size, confidence=level)
+            limits = mean_limits(successes=int(places.sum()), trials=places.size, confidence=level)
             ends = Interval(*(self._mean(end) for end in limits))
             centre = self._mean(float(places.mean()))
             error = self._slope * float(places.std()) / math.sqrt(places.size)

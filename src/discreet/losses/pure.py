@@ -13,8 +13,9 @@ from discreet.numerics import Arb, Real, ball, exact_epsilon, exact_positive
 
 
 def worst_pair(epsilon: Fraction, *, failure: Arb | None = None) -> Pair:
-    """Randomised response: it dominates every ε-DP mechanism (Kairouz, Oh and Viswanath 2015, Theorem 3.4).
+    """Randomised response: it dominates every ε-DP mechanism.
 
+    (Kairouz, Oh and Viswanath 2015; the simulation lemma is Lemma 3.2 of Murtagh and Vadhan 2016.)
     With a failure δ, a fully revealing outcome of that probability is added, and ε-DP becomes (ε, δ)-DP.
     """
     loss, lost = ball(epsilon), arb(0) if failure is None else failure

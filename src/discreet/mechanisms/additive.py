@@ -5,12 +5,13 @@ import warnings
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.mechanisms.lattice import Lattice
+from discreet.errors import InvalidParameter
+from discreet.mechanisms.lattice import WIDE, Lattice, flatten, several
 from discreet.numerics import (
     Arb,
     Interval,
@@ -50,12 +51,18 @@ _ASSUMED = (
     "more, declare dimension=: rounding then counts for each of them."
 )
 
+_NEEDED = (
+    "dimension must be given to release several numbers: the loss depends on how many of them one unit can "
+    "change at once. Declare dimension=."
+)
+
 
 class Additive(ABC):
     """Noise on the multiples of a public step, added to whatever is released."""
 
     step: Fraction
     _assumed: bool = False  # whether `dimension` was left to its default
+    _loss_needs_dimension: ClassVar[bool] = False  # whether it decides more than how rounding counts
 
     def _fix(self, **fields: object) -> None:
         """Set the fields of a frozen mechanism, once, when it is made."""
@@ -63,7 +70,14 @@ class Additive(ABC):
             object.__setattr__(self, name, value)
 
     def release(self, value: Value) -> Value:
-        """The value plus noise: int for int, float for float, lists and arrays in their own shape."""
+        """The value plus noise: int for int, float for float, lists and arrays in their own shape.
+
+        The type that is given is public. Arrays of whole numbers come back as int64, cut off at its ends
+        (as Python's ints where the noise itself is wider); lists hold whatever there is. NaN and infinity
+        are refused by an error, which tells that they are there: clean the data first.
+        """
+        if self._assumed and self._loss_needs_dimension and several(value):
+            raise InvalidParameter(_NEEDED, parameter="dimension")
         if self._assumed and self._lattice.moves_several(value):
             warnings.warn(_ASSUMED, DimensionWarning, stacklevel=2)
         return self._release(value, fresh_source())
@@ -74,7 +88,12 @@ class Additive(ABC):
 
     @cached_property
     def _lattice(self) -> Lattice:
-        return Lattice(self.step)
+        return Lattice(self.step, wide=self._length >= WIDE)
+
+    @property
+    @abstractmethod
+    def _length(self) -> Fraction:
+        """A length in which the noise falls off by a factor of e, or more."""
 
     @abstractmethod
     def _noise(self, source: Source, size: int | None) -> Any:
@@ -105,13 +124,17 @@ class Additive(ABC):
         The intervals of a list or array hold all at once with this confidence.
         """
         if isinstance(value, list | np.ndarray):
-            numbers = np.asarray(value, dtype=object).reshape(-1)
-            reach = Fraction(self.error(confidence=confidence, dimension=max(1, numbers.size)))
+            numbers = list(value.reshape(-1) if isinstance(value, np.ndarray) else flatten(value))
+            reach = Fraction(self.error(confidence=confidence, dimension=max(1, len(numbers))))
             return [self._around(number, reach) for number in numbers]
         return self._around(value, Fraction(self.error(confidence=confidence)))
 
     def _around(self, value: Any, reach: Fraction) -> Interval:
-        whole = isinstance(value, int | np.integer)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole and not (isinstance(value, float | np.floating) and math.isfinite(value)):
+            raise InvalidParameter(
+                "value must be a finite number, as all that is released is.", parameter="value"
+            )
         center = Fraction(int(value)) if whole else Fraction(float(value))
         if whole and self.step < 1:
             reach += Fraction(1, 2)  # a whole number was rounded once more, from the lattice

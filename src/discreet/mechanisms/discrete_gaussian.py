@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.errors import InvalidParameter
 from discreet.losses import (
@@ -40,7 +40,7 @@ class DiscreteGaussian(Additive):
     """Noise on the multiples of a step with Pr[noise = k·step] ∝ exp(-(k·step)²/2σ²).
 
     `sensitivity` is Euclidean; `dimension` promises how many of the released numbers one unit can change at
-    once, and decides which of the two guarantees is charged.
+    once, and decides which of the two guarantees is charged; to release several it must be given.
 
     Privacy: s²/2σ²-zCDP in any dimension, and the exact curve in one (Canonne, Kamath and Steinke, NeurIPS
     2020, Theorems 4 and 7); s counts the sensitivity after rounding. Never Gaussian DP: its tails are not
@@ -57,6 +57,8 @@ class DiscreteGaussian(Additive):
     dimension: int
     relation: Relation
 
+    _loss_needs_dimension: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -66,7 +68,7 @@ class DiscreteGaussian(Additive):
         rho: Real | None = None,
         sensitivity: Real,
         step: Real | None = None,
-        dimension: Real = 1,
+        dimension: Real | None = None,
         relation: Relation = "add/remove",
     ) -> None:
         if (epsilon is None) != (delta is None) or [epsilon, sigma, rho].count(None) != 2:
@@ -75,13 +77,14 @@ class DiscreteGaussian(Additive):
                 parameter="sigma",
             )
         reach = exact_positive(sensitivity, name="sensitivity")
-        numbers = exact_whole(dimension, name="dimension", least=1)
+        numbers = 1 if dimension is None else exact_whole(dimension, name="dimension", least=1)
         unit = _unit_sigma(epsilon=epsilon, delta=delta, rho=rho)
         nominal = exact_positive(sigma, name="sigma") if sigma is not None else unit * reach
         grid = choose_step(step, scale=min(nominal, reach / SMALLEST_PRICE), sensitivity=reach)
         fixed = nominal if sigma is not None else unit * rounded_distance(reach, grid, numbers)
         known = check_relation(relation)
         self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
+        self._fix(_assumed=dimension is None)
         if epsilon is not None and delta is not None:
             self._fix(sigma=self._least_sigma(exact_epsilon(epsilon), exact_delta(delta)))
 
@@ -110,6 +113,10 @@ class DiscreteGaussian(Additive):
         """The variance of the noise; σ² but for a σ of few steps, where it is less."""
         spread = self.sigma / self.step
         return float(self.sigma**2) if spread > 10 else float(self.step) ** 2 * _small_variance(spread)
+
+    @property
+    def _length(self) -> Fraction:
+        return self.sigma
 
     def _noise(self, source: Source, size: int | None) -> Any:
         return discrete_gaussian(source, self.sigma / self.step, size)

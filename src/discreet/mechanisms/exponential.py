@@ -58,7 +58,7 @@ class Exponential(Selection):
         """How far below the best score the choice may lie: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
         confidence.
 
-        Accuracy: McSherry and Talwar 2007, Theorem 8; half as much for monotone scores; rounded up.
+        Accuracy: Dwork and Roth 2014, Theorem 3.11; half as much for monotone scores; rounded up.
 
         >>> bound = Exponential(epsilon=2, sensitivity=1).utility_bound(candidates=100, confidence=0.95)
         >>> round(bound, 3)  # ln 100 + ln 20

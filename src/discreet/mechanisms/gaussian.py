@@ -112,6 +112,10 @@ class Gaussian(Additive):
     def _spread(self) -> Fraction:
         return self.sigma / self.step
 
+    @property
+    def _length(self) -> Fraction:
+        return self.sigma
+
     def _noise(self, source: Source, size: int | None) -> Any:
         return rounded_gaussian(source, self._spread, size)
 

@@ -97,6 +97,10 @@ class Laplace(Additive):
     def _spread(self) -> Fraction:
         return self.scale / self.step
 
+    @property
+    def _length(self) -> Fraction:
+        return self.scale
+
     def _noise(self, source: Source, size: int | None) -> Any:
         return discrete_laplace(source, self._spread, size)
 

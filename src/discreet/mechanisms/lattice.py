@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ Draw: TypeAlias = Callable[[int | None], Any]  # None: one exact int; n: an arra
 FINENESS = 1 << 20  # steps in one scale, where data are not whole
 SMALLEST_PRICE = Fraction(1, 1 << 10)  # cheaper releases keep this price's step: 2^10 steps in a sensitivity
 _CHUNK = 1 << 14  # values at a time: they stay in cache
+WIDE = 1 << 55  # noise that falls off by e in less passes 2^62 with probability < e^-127
 _SAFE = 1 << 62  # two whole numbers below it add up within int64
 
 
@@ -44,6 +46,7 @@ class Lattice:
     """The multiples of a power of two."""
 
     step: Fraction
+    wide: bool = False  # whether the noise outgrows int64
 
     @cached_property
     def exponent(self) -> int:
@@ -56,18 +59,20 @@ class Lattice:
         return self.step != 1
 
     def moves_several(self, value: Any) -> bool:
-        """Whether rounding can move more than one of the numbers in a list or array."""
-        if not self.moves or not isinstance(value, list | np.ndarray):
-            return False
-        numbers = np.asarray(value)
-        return numbers.size > 1 and (self.step > 1 or numbers.dtype.kind not in "iu")
+        """Whether rounding can move more than one of the numbers in a list or array, by its type alone."""
+        return self.moves and several(value) and (self.step > 1 or _holds_floats(value))
 
     def add(self, value: Any, draw: Draw) -> Any:
-        """The value on the lattice plus noise in steps, in the value's own type and shape."""
+        """The value on the lattice plus noise in steps, in the value's own type and shape.
+
+        The type of an array that leaves depends on the one that came and on the lattice, never on a value:
+        whole numbers are int64, cut off at its ends, which is post-processing; under wide noise, and where
+        they came so, Python's ints.
+        """
         if isinstance(value, np.ndarray):
             return self._add_array(value, draw)
         if isinstance(value, list):
-            numbers = [self._check(number) for number in _flatten(value)]
+            numbers = [self._check(number) for number in flatten(value)]
             return _rebuild(value, iter(self._add_each(numbers, draw(len(numbers)))))
         return self._finish(self._check(value), draw(None))
 
@@ -156,9 +161,10 @@ class Lattice:
         noise = draw(values.size)
         room = _SAFE >> abs(self.exponent) if abs(self.exponent) < 60 else 0
         # On step 1 only the data can be too large: noise in int64 stays below 2^61.
-        fits = noise.dtype != object and (self.exponent == 0 or _stays_below(noise, room))
+        fits = not self.wide and noise.dtype != object and (self.exponent == 0 or _stays_below(noise, room))
         if not fits or not _stays_below(values, room):
-            return _objects(self._add_each(values.tolist(), noise))
+            released = self._add_each(values.tolist(), noise)
+            return _objects(released) if self.wide else _saturated(released)
         return self._add_small(values.astype(np.int64, copy=False), noise)
 
     def _add_small(self, values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -189,10 +195,31 @@ def _objects(values: list[int | float]) -> NDArray[Any]:
     return array
 
 
-def _flatten(values: list[Any]) -> Iterator[Any]:
+def _saturated(values: list[int | float]) -> NDArray[np.int64]:
+    ends = np.iinfo(np.int64)
+    return np.array([min(max(value, ends.min), ends.max) for value in values], dtype=np.int64)
+
+
+def several(value: Any) -> bool:
+    """Whether there is more than one number in a list or array."""
+    if isinstance(value, np.ndarray):
+        return value.size > 1
+    return isinstance(value, list) and len(list(islice(flatten(value), 2))) > 1
+
+
+def _holds_floats(value: Any) -> bool:
+    """Whether the numbers of a list or array may be other than whole, by their types."""
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return value.dtype.kind not in "iu"
+    numbers = value.reshape(-1) if isinstance(value, np.ndarray) else flatten(value)
+    return any(not isinstance(number, int | np.integer) for number in numbers)
+
+
+def flatten(values: list[Any]) -> Iterator[Any]:
+    """The numbers of a list of lists, from left to right."""
     for value in values:
         if isinstance(value, list):
-            yield from _flatten(value)
+            yield from flatten(value)
         else:
             yield value
 

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from discreet.errors import InvalidParameter
 from discreet.losses import PrivacyLoss, Relation, channel, randomized_response
 from discreet.losses.relation import check_relation
 from discreet.mechanisms.example import Example
+from discreet.mechanisms.labels import Labels, check_values
 from discreet.mechanisms.support import Support
 from discreet.numerics import (
     Arb,
@@ -127,16 +129,20 @@ class RandomizedResponse:
     # --- the client ----------------------------------------------------------------------------------------
 
     def release(self, value: Any) -> Any:
-        """One answer for a value, a list for a list, an array for an array. Each element is one person."""
+        """One of the declared values for a value, a list for a list, an array for an array of people.
+
+        Two bits given as bools alone come back as bools: the type of what is given is taken to be public.
+        """
         return self._release(value, fresh_source())
 
     def _release(self, value: Any, source: Source) -> Any:
         if isinstance(value, np.ndarray):
             answers = self._answer(self._read(value), source)
-            return self._table(value.dtype)[answers].reshape(value.shape)
+            return self._labels.table(value.dtype)[answers].reshape(value.shape)
         people = list(value) if isinstance(value, list | tuple) else [value]
-        answers = self._answer(self._read(people), source)
-        named = [_like(given, self.values[i]) for given, i in zip(people, answers.tolist(), strict=True)]
+        as_bools = self._labels.are_bits and all(isinstance(person, bool | np.bool_) for person in people)
+        places = self._answer(self._read(people), source).tolist()
+        named = [bool(place) if as_bools else self.values[place] for place in places]
         return named if isinstance(value, list | tuple) else named[0]
 
     def _answer(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -146,16 +152,6 @@ class RandomizedResponse:
             lies *= 1 + uniform_below(source, len(self.values) - 1, codes.size)
         return (codes + lies) % len(self.values)
 
-    def _table(self, kind: Any) -> NDArray[Any]:
-        """The values as an array of this type, or of one that holds them all: none may be cut short."""
-        mixed = len({type(value) for value in self.values}) > 1
-        table = np.array(self.values, dtype=object if mixed else None)
-        try:
-            alike = table.astype(kind)
-        except (ValueError, TypeError, OverflowError):
-            return table
-        return alike if (alike == table).all() else table
-
     def _lies(self, source: Source, size: int) -> NDArray[np.int64]:
         if isinstance(self.truth, Fraction):
             return bernoulli(source, 1 - self.truth, size)
@@ -163,22 +159,18 @@ class RandomizedResponse:
             source, lambda bits: certified_floor(lambda: (1 - self._probability()) * 2**bits), size
         )
 
-    @property
-    def _are_bits(self) -> bool:
-        return self.values == (0, 1)
+    @cached_property
+    def _labels(self) -> Labels:
+        return Labels(self.values)
 
     def _read(self, values: Any) -> NDArray[np.int64]:
-        """Positions among the declared values; anything else is refused without being quoted."""
-        if self._are_bits and isinstance(values, np.ndarray) and values.dtype.kind in "biu":
+        """Places among the declared values."""
+        if isinstance(values, np.ndarray):
             flat = values.reshape(-1)
-            if ((flat == 0) | (flat == 1)).all():
+            if self._labels.are_bits and flat.dtype.kind in "biu" and ((flat == 0) | (flat == 1)).all():
                 return flat.astype(np.int64)
-        positions = {value: i for i, value in enumerate(self.values)}
-        listed = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else values
-        try:
-            return np.array([positions[value] for value in listed], dtype=np.int64)
-        except (KeyError, TypeError):
-            raise InvalidParameter("value must be one of the declared values.", parameter="value") from None
+            values = flat.tolist()
+        return np.array(self._labels.places(values), dtype=np.int64)
 
     # --- the collector -------------------------------------------------------------------------------------
 
@@ -200,14 +192,14 @@ class RandomizedResponse:
     def estimate(self, reports: Any, confidence: Real = 0.95) -> Any:
         """The share of ones, or for declared values the share of each: unbiased, with error and interval."""
         self._check_informative()
-        codes = self._read(reports if isinstance(reports, np.ndarray) else list(reports))
+        codes = self._read(_listed(reports))
         counts = np.bincount(codes, minlength=len(self.values)).tolist()
         level = exact_probability(confidence, name="confidence")
         shares = [
             self.support.estimate(count=counts[code], reports=codes.size, confidence=level)
             for code in range(len(self.values))
         ]
-        return shares[1] if self._are_bits else dict(zip(self.values, shares, strict=True))
+        return shares[1] if self._labels.are_bits else dict(zip(self.values, shares, strict=True))
 
     def _check_informative(self) -> None:
         if self.epsilon is None and self.truth == Fraction(1, len(self.values)):
@@ -236,14 +228,6 @@ class RandomizedResponse:
         )
 
 
-def check_values(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """At least two values, no two equal."""
-    listed = tuple(values)
-    if len(listed) < 2 or len(set(listed)) != len(listed):
-        raise InvalidParameter("values must be at least two, all different.", parameter="values")
-    return listed
-
-
 def _positive(s: Real) -> Fraction:
     value = exact(s, name="s")
     if value <= 0:
@@ -251,6 +235,7 @@ def _positive(s: Real) -> Fraction:
     return value
 
 
-def _like(given: Any, answer: Any) -> Any:
-    """A bit in the type it was given in: True stays a bool."""
-    return bool(answer) if isinstance(given, bool) else answer
+def _listed(reports: Any) -> Any:
+    if not isinstance(reports, list | tuple | np.ndarray):
+        raise InvalidParameter("reports must be a list or an array.", parameter="reports")
+    return reports

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidParameter
 from discreet.losses import Relation
 from discreet.mechanisms.inputs import as_numbers, exact_bounds
+from discreet.mechanisms.labels import check_values
 from discreet.mechanisms.price import Price
 from discreet.mechanisms.quantile import Quantile
-from discreet.mechanisms.randomized_response import check_values
 from discreet.mechanisms.steps import all_to_steps, to_steps
 from discreet.numerics import Estimate, Interval, Real, exact, largest_power_of_two
 

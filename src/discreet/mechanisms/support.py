@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Arb, Estimate, Interval, ball, clopper_pearson, working_precision
+from discreet.numerics import Arb, Estimate, Interval, ball, mean_limits, working_precision
 
 BITS = 128
 
@@ -15,7 +15,7 @@ class Support:
     """A report supports value v with probability `own` from those who hold v, `other` from those who do not.
 
     Estimate of a share f from c supports in n reports: (c/n - other)/(own - other), unbiased for every f.
-    Accuracy: the interval is the exact binomial one of c, mapped by the same line.
+    Accuracy: the interval is that of the mean probability of a support, mapped by the same line.
     """
 
     own: Arb
@@ -32,7 +32,7 @@ class Support:
             raise InvalidParameter("reports must hold at least one report, got none.", parameter="reports")
         slope = float(self.own - self.other)
         error = math.sqrt(count * (reports - count) / reports**3) / abs(slope)
-        limits = clopper_pearson(successes=count, trials=reports, confidence=confidence)
+        limits = mean_limits(successes=count, trials=reports, confidence=confidence)
         ends = sorted(self._invert(Fraction(end)) for end in limits)
         return Estimate(self._invert(Fraction(count, reports)), error, Interval(*ends), float(confidence))
 

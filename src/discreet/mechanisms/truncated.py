@@ -51,6 +51,10 @@ class TruncatedLaplace(Additive):
         allowed = (1 - confidence) * (1 + self.power(1) - 2 * beyond) / 2 + beyond
         return -ball(self.scale) * allowed.log() - 1
 
+    @property
+    def _length(self) -> Fraction:
+        return self.scale
+
     def _noise(self, source: Source, size: int | None) -> Any:
         if size is None:
             return int(self._noise(source, 1)[0])

@@ -2,6 +2,7 @@
 
 from discreet.numerics.binomial import (
     clopper_pearson,
+    mean_limits,
     normal_quantile,
     success_lower,
     success_upper,
@@ -53,6 +54,7 @@ __all__ = [
     "largest_power_of_two",
     "least_passing",
     "least_whole",
+    "mean_limits",
     "normal_quantile",
     "readable",
     "readable_up",

@@ -31,8 +31,7 @@ Shape = TypeVar("Shape", float, NDArray[np.float64])
 def clopper_pearson(*, successes: int, trials: int, confidence: Fraction) -> Interval:
     """The interval of p that holds with at least this confidence, whatever p is: half the risk at each end.
 
-    Accuracy: never too short (Clopper and Pearson, Biometrika 1934); independent trials whose probabilities
-    differ only make it more careful (Hoeffding, Ann. Math. Statist. 1956, Theorem 4).
+    Accuracy: never too short (Clopper and Pearson, Biometrika 1934), for equal probabilities in every trial.
 
     >>> low, high = clopper_pearson(successes=0, trials=10, confidence=Fraction(95, 100))
     >>> low, round(high, 4)
@@ -43,6 +42,23 @@ def clopper_pearson(*, successes: int, trials: int, confidence: Fraction) -> Int
     risk = (1 - confidence) / 2
     lower = success_lower(successes, trials, risk=risk)
     return Interval(round_down(lower), round_up(success_upper(successes, trials, risk=risk)))
+
+
+def mean_limits(*, successes: int, trials: int, confidence: Fraction) -> Interval:
+    """The interval of the mean of p₁ … p_n for independent trials, each with a probability of its own.
+
+    Accuracy: the binomial one where a tail begins at least one success beyond the mean, which is the
+    condition of Hoeffding (Ann. Math. Statist. 1956, Theorem 4); so its ends leave at least one success.
+
+    >>> low, high = mean_limits(successes=1, trials=10, confidence=Fraction(95, 100))
+    >>> low, round(high, 4)
+    (0.0, 0.445)
+    """
+    if trials == 0:
+        return Interval(0.0, 1.0)
+    lower, upper = clopper_pearson(successes=successes, trials=trials, confidence=confidence)
+    below, above = Fraction(max(0, successes - 1), trials), Fraction(min(trials, successes + 1), trials)
+    return Interval(min(lower, round_down(below)), max(upper, round_up(above)))
 
 
 def success_lower(count: int, trials: int, *, risk: Fraction) -> Fraction:
