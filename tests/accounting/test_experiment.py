@@ -28,6 +28,7 @@ def test_the_views_of_each_world_are_a_law():
     assert [sum(view.probabilities[world] for view in seen) for world in (0, 1)] == [1, 1]
 
 
+@pytest.mark.slow
 def test_plays_follow_the_law_of_their_world():
     """Within 7 standard errors: a false alarm in less than 10⁻⁹ of runs; the other world is 200 away."""
     game, plays = always(RESPONSE, 3), 4000
