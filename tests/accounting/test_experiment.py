@@ -45,6 +45,14 @@ def test_an_answer_of_one_world_alone_is_an_infinite_loss():
     assert always(reveal, 1).delta(epsilon=100) == 1
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
+def test_the_worse_of_both_worlds_counts(epsilon):
+    half, more = [F(1, 2), F(1, 2)], [F(9, 10), F(1, 10)]
+    deltas = [always(Round(*laws), 2).delta(epsilon=epsilon) for laws in ((half, more), (more, half))]
+    loss = 2 * dp.losses.channel([half, more])
+    assert deltas == pytest.approx([loss.delta(epsilon=epsilon)] * 2)
+
+
 def test_delta_falls_as_epsilon_grows():
     deltas = [always(RESPONSE, 4).delta(epsilon=e) for e in (0, 1, 2, 3, 4)]
     assert all(a >= b for a, b in pairwise(deltas))
