@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 JOBS ?= 2
+KERNEL := numerics randomness losses mechanisms accounting planning ledger
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system demo test lint types layers soak bench docs lock clean
+.PHONY: help setup system demo check quick test lint types layers soak bench docs lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -41,6 +42,13 @@ system: ## install the Debian packages that tests and pictures need
 
 demo: setup ## ask a private question of a bundled table
 	@$(BIN)/discreet demo
+
+check: setup ## lint, types, layers, quick tests of the kernel: a minute, while you work
+	@$(MAKE) --no-print-directory -j lint types layers quick
+
+quick: setup
+	@echo "== quick tests of the kernel"
+	@$(BIN)/python -m pytest -n $(JOBS) -p no:schemathesis -m "not soak and not slow" $(KERNEL:%=tests/%)
 
 test: setup $(STAMPS)/spark system lint types layers ## lint, types, layers, doc snippets, tests
 	@echo "== tests"

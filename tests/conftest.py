@@ -16,6 +16,18 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+SERVERS = {"postgres_server", "postgres_database", "spark_session", "spark_cluster"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever starts a server is slow."""
+    for item in items:
+        chosen = getattr(item, "callspec", None)
+        stores = [value for value in chosen.params.values() if isinstance(value, str)] if chosen else []
+        if SERVERS & set(getattr(item, "fixturenames", ())) or "postgres" in stores:
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def clean_package() -> Iterator[None]:
     """No test leaves a file in the package's own folder: the next wheel would carry it."""

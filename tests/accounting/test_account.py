@@ -75,6 +75,7 @@ def test_a_tiny_charge_is_counted_and_never_absorbed():
     assert account.total.main == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "rule", "charge"), BUDGETS, ids=lambda part: str(part)[:20])
 @given(costs=st.lists(st.fractions(Fraction(1, 1000), Fraction(1, 2)), max_size=30))
 def test_what_remains_fits_and_anything_more_does_not(budget, rule, charge, costs):
@@ -91,6 +92,7 @@ def test_what_remains_fits_and_anything_more_does_not(budget, rule, charge, cost
     assert not account.fits(charge(largest + Fraction(1, 10**18)))
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(Fraction(1, 10**6), 1), min_size=1, max_size=40))
 def test_the_total_never_falls_below_the_exact_sum(costs):
     account = Account(PureDP(10**4))
@@ -142,6 +144,7 @@ def test_a_filter_that_does_not_suit_the_budget_is_refused(budget, rule):
         rule_for(budget, filter=rule)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_charges_take_seconds_and_constant_state():
     account, loss = Account(PureDP(10**4)), laplace(scale=100, sensitivity=1)
     start = time.process_time()  # what others do on the machine does not count

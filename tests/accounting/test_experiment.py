@@ -28,6 +28,7 @@ def test_the_views_of_each_world_are_a_law():
     assert [sum(view.probabilities[world] for view in seen) for world in (0, 1)] == [1, 1]
 
 
+@pytest.mark.slow
 def test_plays_follow_the_law_of_their_world():
     """Within 7 standard errors: a false alarm in less than 10⁻⁹ of runs; the other world is 200 away."""
     game, plays = always(RESPONSE, 3), 4000
@@ -42,6 +43,14 @@ def test_an_answer_of_one_world_alone_is_an_infinite_loss():
     reveal = Round([1, 0], [0, 1])
     assert [view.loss for view in always(reveal, 1).views()] == [float("inf"), float("-inf")]
     assert always(reveal, 1).delta(epsilon=100) == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
+def test_the_worse_of_both_worlds_counts(epsilon):
+    half, more = [F(1, 2), F(1, 2)], [F(9, 10), F(1, 10)]
+    deltas = [always(Round(*laws), 2).delta(epsilon=epsilon) for laws in ((half, more), (more, half))]
+    loss = 2 * dp.losses.channel([half, more])
+    assert deltas == pytest.approx([loss.delta(epsilon=epsilon)] * 2)
 
 
 def test_delta_falls_as_epsilon_grows():

@@ -40,6 +40,7 @@ def test_the_search_comes_close_to_what_the_advanced_filter_allows():
     assert worst_value(above(1.0), **game(rule)) > 1e-2 / 2 / 20  # with these few prices
 
 
+@pytest.mark.slow
 def test_the_adversary_beats_a_filter_that_admits_three_times_the_squares():
     rule = rule_for(ApproxDP(1, 1e-2), filter="advanced")
     faulty = rule.limit._replace(square=3 * rule.limit.square)  # the planted fault
@@ -65,6 +66,7 @@ def test_no_adversary_beats_the_filter_at_one_order(order):
     assert worst_value(moment(order), **game(rule)) <= math.exp((order - 1) / 10) * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.3, 1.0])
 def test_no_adversary_beats_the_gaussian_filter(epsilon):
     rule, limit = rule_for(GDP(Fraction(1, 2))), gaussian(sigma=2, sensitivity=1).delta(epsilon=epsilon)
@@ -89,6 +91,7 @@ def test_what_was_spent_under_the_advanced_filter_is_the_better_bound():
     assert float(full.epsilon) == pytest.approx(1, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_no_adversary_stops_when_more_is_lost_than_the_advanced_account_says():
     rule = rule_for(ApproxDP(1, 1e-2), filter="advanced")
     wide = rule.limit._replace(square=2 * rule.limit.square)  # beyond the limit too

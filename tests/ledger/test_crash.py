@@ -74,6 +74,7 @@ def losses(image, acks, folder):
         return lost
 
 
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_a_crash_at_any_write_or_sync(shim, tmp_path, fast_folder):
     disk, choose, points = Disk(), random.Random(0), 0
     changes = trace(shim, tmp_path)
@@ -86,6 +87,7 @@ def test_nothing_acknowledged_is_lost_by_a_crash_at_any_write_or_sync(shim, tmp_
     assert len(disk.acks) == 2 * QUESTIONS
 
 
+@pytest.mark.slow
 def test_the_check_sees_a_ledger_that_does_not_sync(shim, tmp_path, fast_folder):
     disk, choose = Disk(), random.Random(0)
     for change in trace(shim, tmp_path, 0):  # synchronous = OFF
@@ -106,6 +108,7 @@ def fail_everywhere(shim, tmp_path, fast_folder, error, stride):
         assert losses(image, kept, fast_folder / "image") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("error", "stride"), [(errno.ENOSPC, 29), (errno.EIO, 31)])
 def test_a_disk_that_fails_gives_one_constant_error_and_loses_nothing(
     shim, tmp_path, fast_folder, error, stride

@@ -18,6 +18,7 @@ def chain(*facts):
     return entries
 
 
+@pytest.mark.slow
 @given(st.lists(FACTS, min_size=1, max_size=5))
 def test_a_chain_follows_itself_and_is_read_back(facts):
     entries = [Entry.from_line(entry.to_line()) for entry in chain(*facts)]

@@ -66,6 +66,7 @@ def test_a_kept_ledger_verifies_and_tells_what_it_told(name, tmp_path):
         assert_tells(file, said_of(name))
 
 
+@pytest.mark.slow
 def test_a_kept_ledger_of_a_server_verifies_and_tells_what_it_told(postgres_server):
     address = postgres_server.database()
     postgres_server.execute((KEPT / "postgres.sql").read_text(), address.rpartition("/")[2])
@@ -77,6 +78,7 @@ def test_a_kept_ledger_of_a_server_verifies_and_tells_what_it_told(postgres_serv
         assert ledger.charge(first).answer == b"one"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_what_was_answered_is_answered_again_for_nothing(name, tmp_path):
     said = said_of(name)

@@ -21,10 +21,12 @@ def kill(ledger, kills):
     assert sum(int(line.split()[0]) for line in lines) > kills  # there was a load to lose
 
 
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_fifty_kills(tmp_path):
     kill(tmp_path / "bank.ledger", 50)
 
 
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kills_of_the_clients_of_a_server(postgres_server):
     kill(fresh_address(postgres_server), 16)
 

@@ -192,6 +192,7 @@ def test_many_analysts_share_one_budget_for_the_data_set(world):
         ledger.charge(ask(0.1, analyst="one more"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "rule", "price", "count"),
     [

@@ -69,6 +69,7 @@ def test_the_race_catches_a_file_that_is_checked_and_then_charged(racers, tmp_pa
     assert max(admitted) > ADMITTED
 
 
+@pytest.mark.slow
 def test_the_race_catches_a_server_that_is_checked_and_then_charged(racers, postgres_server):
     admitted = []
     for _ in range(5):

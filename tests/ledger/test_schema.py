@@ -66,6 +66,7 @@ def steps_of_a_charge(path):
         return steps
 
 
+@pytest.mark.slow
 def test_a_charge_after_a_hundred_thousand_does_no_more_work_than_the_first(tmp_path):
     write_past(tmp_path / "short.ledger", 1)
     write_past(tmp_path / "long.ledger", 10**5)

@@ -170,6 +170,7 @@ def test_an_analysts_history_says_nothing_of_others(world):
     assert ledger.history()[-1].total == "0.875"
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(

@@ -145,6 +145,7 @@ except LedgerConflict as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_read_only_folder_gives_the_constant_error(exists):
     folder = Path(tempfile.mkdtemp())
@@ -225,6 +226,7 @@ def test_a_forked_child_charges_through_connections_of_its_own(sqlite_world):
     ledger.verify()
 
 
+@pytest.mark.slow
 def test_a_child_that_ends_in_the_middle_of_the_parents_commit_does_not_touch_it(tmp_path):
     assert entries_after_a_fork_in_the_middle(tmp_path / "x.ledger") == 4
 

@@ -136,6 +136,7 @@ def run(service, examples):
     )
 
 
+@pytest.mark.slow
 def test_no_interleaving_overspends():
     run(Honest, 120)
 
@@ -145,6 +146,7 @@ def on_server(postgres_server):
     return type("OnServer", (HonestOnServer,), {"server": postgres_server})
 
 
+@pytest.mark.slow
 def test_no_interleaving_overspends_on_a_server(on_server):
     run(on_server, 12)
 
@@ -159,10 +161,12 @@ def test_no_interleaving_overspends_on_a_server_in_many_runs(on_server):
     run(on_server, 500)
 
 
+@pytest.mark.slow
 def test_the_plain_model_that_the_faults_are_planted_in_passes():
     run(Naive, 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_machine_catches(fault):
     with pytest.raises(AssertionError):

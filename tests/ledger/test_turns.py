@@ -35,6 +35,7 @@ def hold_and_die(folder):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_bell_that_rings_for_nobody_stops_no_one(tmp_path):
     turns = Turns(tmp_path, patience=0.05)
     for _ in range(70_000):  # more than a pipe holds
@@ -42,6 +43,7 @@ def test_a_bell_that_rings_for_nobody_stops_no_one(tmp_path):
             pass
 
 
+@pytest.mark.slow
 def test_who_waits_comes_before_who_comes_again(tmp_path):
     busy, waiting = Turns(tmp_path, patience=30), Turns(tmp_path, patience=30)
     stop, turns = threading.Event(), 0

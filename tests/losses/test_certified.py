@@ -48,6 +48,7 @@ def check(interval, truth, digits, count):
     assert interval.width <= limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", REFERENCES, ids=name)
 def test_the_interval_holds_the_reference_and_is_narrow_in_each_direction(row):
     loss, delta = row["count"] * read_loss(row["loss"]), float(row["delta"])
@@ -65,6 +66,7 @@ def test_the_references_are_complete():
     assert wanted <= found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "delta"), [(2, 1e-25), (5, 1e-12), (5, 1e-30), (10, 1e-12), (20, 1e-25)])
 def test_few_samples_far_out_agree_with_sums_in_loss_space(count, delta):
     interval = (count * gaussian(sigma=1).sampled(0.01)).distribution("add").epsilon_interval(delta=delta)
@@ -83,6 +85,7 @@ def test_a_thousand_fine_lattices_are_narrow_and_lie_among_what_they_approach(de
     assert less < fine.lower < fine.upper < more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("sigma", "rate", "delta"), [(99, "0.011", 1e-6), (99, "0.011", 1e-20), (5, "0.2", 1e-12)]
@@ -142,6 +145,7 @@ def test_two_sampled_gaussians_are_an_integral_over_one():
     assert interval.width < 1e-3 * float(truth)
 
 
+@pytest.mark.slow
 def test_delta_intervals_hold_the_exact_curves(monkeypatch):
     monkeypatch.setattr(mp, "dps", 60)
     for epsilon in (0.0, 0.3, 1.0, 4.0):

@@ -86,6 +86,7 @@ def test_a_planted_loss_that_forgets_its_count_fails():
     assert not (5 * one).epsilon(delta=1e-6) > one.epsilon(delta=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_more_noise_never_costs_more(family, notion):
@@ -155,6 +156,7 @@ def test_sampling_a_finite_law_is_its_closed_form():
     assert loss.epsilon(delta=0) == pytest.approx(math.log(1 + 0.1 * math.expm1(1)), rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from(sorted(FAMILIES)),

@@ -32,6 +32,7 @@ def through_dots(monkeypatch):
     questions.epsilon_interval.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "rate"), [(10, 0.1), (100, 0.02)])
 def test_through_dots_a_sampled_gaussian_holds_its_exact_answer_and_is_near(count, rate, request):
     one = gaussian(sigma=1).sampled(rate)
@@ -83,6 +84,7 @@ def mixed_law(way, rate):
     return np.log(first / second).ravel(), (first / first.sum()).ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["remove", "add"])
 def test_composed_samples_of_a_mix_agree_with_a_rounded_grid_and_are_near(way):
     loss = 10 * (laplace(scale=2) + gaussian(sigma=2)).sampled(0.1)

@@ -79,6 +79,7 @@ PLANS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", PLANS, ids=repr)
 @pytest.mark.parametrize("epsilon", [0.0625, 1.0, 4.0])
 def test_what_is_attained_is_never_above_what_is_promised(loss, epsilon):

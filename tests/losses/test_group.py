@@ -26,6 +26,7 @@ def delta(p, q, epsilon):
     )[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 2])
 @pytest.mark.parametrize(
     ("p", "q"),

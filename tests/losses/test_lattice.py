@@ -21,6 +21,7 @@ def renyi_over_order(scale, shift, order):
         return mpmath.log(total * mpmath.tanh(a / 2)) / (order - 1) / order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "shift"), [(1, 1), (1, 2), (2, 3), (0.5, 4), (3, 10)])
 def test_rho_is_the_supremum_over_all_orders(scale, shift):
     rho = discrete_laplace(scale=scale, sensitivity=shift).rho

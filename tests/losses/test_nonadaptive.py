@@ -21,6 +21,7 @@ def two_points(k, span, top, epsilon):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "span", "delta"), [(1, 1, 1e-3), (3, 0.5, 1e-4), (10, 0.5, 1e-6), (25, 0.2, 1e-9)]
 )

@@ -53,6 +53,7 @@ def counted(local, people, epsilon):
         return sum(max(p.get(x, 0) - mpmath.exp(epsilon) * q.get(x, 0), 0) for x in {*p, *q})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("local", "people"), [(1, 1), (1, 2), (1, 40), (2, 60), (0.3, 25)])
 def test_the_fast_sum_is_the_slow_one(local, people):
     for epsilon in (0, 0.01, 0.125, 0.29):

@@ -56,6 +56,7 @@ def test_a_priced_release_of_floats_costs_no_more_than_its_price(dimension):
     assert m.loss.delta(epsilon=0.69) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [Fraction(7, 5), Fraction(20), Fraction(10**6)])
 def test_releases_have_the_law_that_is_charged(sigma):
     m = dp.Gaussian(sigma=sigma, sensitivity=1)
@@ -70,6 +71,7 @@ def test_a_float_release_has_the_law_that_is_charged():
     assert laws.fits(steps, laws.rounded_gaussian_below, m.sigma / m.step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [Fraction(1, 3), Fraction(1), Fraction(100)])
 def test_the_variance_is_that_of_the_rounded_law(sigma):
     m = dp.Gaussian(sigma=sigma, sensitivity=1)

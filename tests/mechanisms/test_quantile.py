@@ -33,6 +33,7 @@ def test_runs_of_points_carry_the_law_of_the_definition(values, q, relation):
     assert starts[0] == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(VALUES.filter(len), st.fractions(0, 1, max_denominator=7))
 def test_one_person_moves_a_score_by_no_more_than_the_sensitivity(values, q):
@@ -56,6 +57,7 @@ def test_many_equal_values_neither_overflow_nor_crash():
     assert mechanism.release(np.zeros(10**5)) == 0.0
 
 
+@pytest.mark.slow
 def test_no_values_give_every_point_alike():
     mechanism = dp.Quantile(epsilon=1, bounds=(1, 4), step=1)
     drawn = Counter(mechanism.release([]) for _ in range(2000))

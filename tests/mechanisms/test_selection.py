@@ -54,6 +54,7 @@ def test_stated_probabilities_are_those_of_the_definition(scores, kind):
         assert stated == pytest.approx([float(p) for p in law(mechanism, scores).values()], rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=6))
 def test_the_utility_bound_holds_and_half_of_it_does_not(scores):
@@ -126,6 +127,7 @@ def test_noisy_max_at_the_monotone_scale_loses_twice_epsilon_under_replace():
     assert max(noisy_max_loss(general.scale, 10, gap) for gap in range(0, 31, 5)) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_the_base_measure_weighs_candidates():
     mechanism = dp.Exponential(epsilon=2, sensitivity=1)
     weights, scores = [1, 0.25, Fraction(3)], [0, 1, 0]

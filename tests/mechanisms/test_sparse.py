@@ -49,6 +49,7 @@ def log_ratio(noise, k, **variant):
     return math.inf if there == 0 else abs(math.log(here / there))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["seeds", "optimal"])
 @pytest.mark.parametrize("k", SIZES)
 def test_the_counterexample_stays_within_epsilon(k, split):
@@ -107,6 +108,7 @@ def test_numeric_sparse_costs_epsilon_although_its_shares_add_to_more():
     assert stream.values.scale == 45
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [dp.Sparse, dp.NumericSparse])
 @pytest.mark.parametrize("count", [1, 7, 100])
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 10])

@@ -80,6 +80,7 @@ def test_answers_lie_in_their_intervals(relation, delta):
         assert ((low <= DATA) & (high > DATA)).sum() in cell.interval
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repeated_answers():
     for function in (dp.mean, dp.variance):
         answers = [function(DATA, bounds=(0, 40), epsilon=1) for _ in range(300)]

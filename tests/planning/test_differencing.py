@@ -48,12 +48,14 @@ def plan_or_none(text, policy):
         return None
 
 
+@pytest.mark.slow
 @given(pair=neighbouring(BANK, LITERALS), texts=SOME)
 @settings(max_examples=40, **QUIET)
 def test_removing_a_person_moves_no_input_beyond_its_sensitivity(pair, texts):
     check(BANK, pair, texts)
 
 
+@pytest.mark.slow
 @given(pair=neighbouring(REPLACE, LITERALS), texts=SOME)
 @settings(max_examples=40, **QUIET)
 def test_replacing_a_person_moves_no_input_beyond_its_sensitivity(pair, texts):
@@ -63,6 +65,7 @@ def test_replacing_a_person_moves_no_input_beyond_its_sensitivity(pair, texts):
 GENERATED = st.lists(st.one_of(asked(), asked(), joined_questions(), questions(1)), min_size=6, max_size=6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [BANK, REPLACE], ids=["removing", "replacing"])
 @given(data=st.data(), texts=GENERATED)
 @settings(max_examples=15, **QUIET)

@@ -52,6 +52,7 @@ PEOPLE = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(pairs=PEOPLE, mine=st.lists(st.integers(0, 120), max_size=40), salt=st.integers(0, 50))
 @settings(max_examples=60, deadline=None)
 def test_one_unit_moves_it_by_at_most_the_sensitivity(pairs, mine, salt):

@@ -15,6 +15,7 @@ BOUNDS = st.tuples(
 ).map(lambda pair: (pair[0], pair[0] + pair[1]))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(bounds=BOUNDS)
 def test_the_step_is_the_largest_power_of_two_that_cuts_the_range_finely(bounds):
@@ -25,6 +26,7 @@ def test_the_step_is_the_largest_power_of_two_that_cuts_the_range_finely(bounds)
     assert farthest / 2**51 <= lattice.step <= max(finest, farthest / 2**50)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(bounds=BOUNDS, value=st.one_of(st.floats(allow_nan=False), st.floats(-1e6, 1e6)))
 def test_a_value_never_leaves_its_lattice_and_order_is_kept(bounds, value):

@@ -33,6 +33,7 @@ def nodes(tree):
 TREES = [each for text in ACCEPTED for each in nodes(read_sql(text))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_a_golden_question_has_the_plan_that_was_read_and_kept(text):
     assert written(text) == EVERY[text]

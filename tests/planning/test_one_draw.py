@@ -139,6 +139,7 @@ def shown_rows(plan, persons, keys):
     return Answer(plan, release_invented(plan, table_of(numbers)), Receipt({}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", [0, 2])
 def test_intervals_of_shown_counts_and_sums_cover_as_often_as_they_say(below):
     """2000 shown keys of a count at the threshold, or two scales below it, where one in fifteen is shown."""

@@ -63,11 +63,13 @@ def hits(plan, truth, narrow=1):
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", CASES)
 def test_intervals_cover_as_often_as_they_say(text):
     assert hits(plan_of(text, epsilon=2), CASES[text]) >= FEWEST
 
 
+@pytest.mark.slow
 def test_gaussian_noise_is_covered_too():
     plan = plan_of(
         "SELECT COUNT(*) AS x FROM accounts", replace(BANK, budget=(("rho", Fraction(1)),)), rho=0.1
@@ -76,6 +78,7 @@ def test_gaussian_noise_is_covered_too():
     assert hits(plan, 400) >= FEWEST
 
 
+@pytest.mark.slow
 def test_intervals_of_half_the_width_are_noticed():
     text = "SELECT COUNT(*) AS x FROM accounts"
     assert hits(plan_of(text, epsilon=2), CASES[text], narrow=2) < FEWEST

@@ -22,6 +22,7 @@ def opened(folder, values, kind="number", **more):
     return dp.Curator.open(frame, name="t", ledger=folder / "t.ledger", **declared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "bounds"),
     [
@@ -83,6 +84,7 @@ def test_without_being_asked_for_bounds_are_refused_and_with_within_too(tmp_path
         assert curator.remaining.epsilon == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}])
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])
 def test_what_is_drawn_keeps_the_price(tmp_path, budget, relation):
@@ -114,6 +116,7 @@ def one_unit(rows):
     return plan.search.steps[0], policy, frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [[1.0, 1.0, 1.0], [1.0, 100.0, -1e6, 0.0], [math.nan], [math.inf, 5.0]])
 def test_one_unit_moves_one_count_by_one(rows):
     step, policy, frame = one_unit(rows)
@@ -124,6 +127,7 @@ def test_one_unit_moves_one_count_by_one(rows):
     assert set(counted) <= {0, 1}
 
 
+@pytest.mark.slow
 def test_every_value_lies_in_the_bin_that_its_edges_say():
     values = [*np.ldexp(1.0, np.arange(-22, 82)), 0.0, 0.75, 3.0, 1e6 - 1]
     values = [sign * value for value in values for sign in (1, -1)]

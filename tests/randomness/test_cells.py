@@ -48,6 +48,7 @@ def value(cells, index):
     return cells._combine(cells._envelope.outcome(index)[1], 0, 64 + max(0, cells._width))
 
 
+@pytest.mark.slow
 @every_law
 @every_scale
 @both_ways
@@ -62,6 +63,7 @@ def test_a_draw_on_a_threshold_is_decided_by_its_next_bits(law, scale, draw):
         assert play(cells, draw, [coarse[index], rest + 1]) == value(cells, index + 1)
 
 
+@pytest.mark.slow
 @every_law
 @every_scale
 @both_ways
@@ -88,6 +90,7 @@ def test_one_and_many_read_the_same_value_from_the_same_word(law, scale):
     assert cells.many(Tape([*words, *places, *spare]), len(singles)).tolist() == singles
 
 
+@pytest.mark.slow
 @every_law
 @pytest.mark.parametrize("scale", [s for s in SCALES if s >= 1], ids=str)
 @both_ways

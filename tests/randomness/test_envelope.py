@@ -18,6 +18,7 @@ def envelope_of(law, scale):
 LARGE = envelope_of(LAPLACE, Fraction(1000))
 
 
+@pytest.mark.slow
 @every_law
 @every_scale
 @pytest.mark.parametrize("bits", [64, 128])

@@ -30,12 +30,14 @@ def draw(law, scale, size=SIZE):
     return LAWS[law][0](fresh_source(), scale, size)
 
 
+@pytest.mark.slow
 @every_law
 @every_scale
 def test_many_draws_have_the_stated_law(law, scale):
     assert laws.fits(draw(law, scale), LAWS[law][2], scale)
 
 
+@pytest.mark.slow
 @every_law
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(31), Fraction(1000)], ids=str)
 def test_single_draws_have_the_stated_law(law, scale):
@@ -43,6 +45,7 @@ def test_single_draws_have_the_stated_law(law, scale):
     assert laws.fits([sampler(fresh_source(), scale) for _ in range(10_000)], below, scale)
 
 
+@pytest.mark.slow
 @every_law
 @every_scale
 def test_the_slow_oracle_agrees(law, scale):
@@ -63,6 +66,7 @@ def test_the_slow_oracle_agrees_in_many_draws(law, scale):
     assert laws.agree(some, draw(law, scale), below, scale)
 
 
+@pytest.mark.slow
 @every_law
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(1000), 10**6 + Fraction(1, 7)], ids=str)
 @pytest.mark.parametrize("error", [Fraction(98, 100), Fraction(102, 100)], ids=str)
@@ -77,6 +81,7 @@ def test_a_fair_sign_on_a_geometric_size_is_seen(scale):
     assert not laws.fits(np.where(negative, ~size, size), laws.laplace_below, scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [Fraction(7, 5), Fraction(1000)], ids=str)
 def test_a_sign_that_counts_zero_twice_is_seen(scale):
     size = draw("geometric", scale, 10**7 if scale > 10 else SIZE)
@@ -97,6 +102,7 @@ def _zero(scale):
     return float(laws.laplace_below(1, scale) - laws.laplace_below(0, scale))
 
 
+@pytest.mark.slow
 @every_law
 @pytest.mark.parametrize("scale", [Fraction(10), Fraction(1000)], ids=str)
 def test_a_cut_tail_is_seen(law, scale):

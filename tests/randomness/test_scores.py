@@ -35,6 +35,7 @@ def test_gaps_of_ints_do_not_wrap(scores, factor):
     check(np.array(scores, dtype=np.int64), [Fraction(score) for score in scores], factor)
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions() | INTS | FLOATS | st.just(10**300), min_size=1, max_size=6), FACTORS)
 def test_mixed_and_rational_scores_are_exact(scores, factor):
     check(scores, [Fraction(score) for score in scores], factor)

@@ -41,12 +41,14 @@ def counts_pass(counts, expected):
     return float(((counts - usual) ** 2 / usual).sum()) < chi2.isf(ALARM, len(expected) - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_choices_have_the_stated_law(case):
     scores, factor = CASES[case]
     assert passes(choice(fresh_source(), scores, factor, SIZE), probabilities(scores, factor))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_single_choices_have_the_stated_law(case):
     scores, factor = CASES[case]
@@ -54,6 +56,7 @@ def test_single_choices_have_the_stated_law(case):
     assert passes(draws, probabilities(scores, factor))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["ints", "floats", "rationals"])
 def test_a_factor_off_by_two_percent_is_seen(case):
     # The noncentrality is the variance of the score times 0.02² · 5 · 10^6, at least 400: power > 1 - 1e-12.
@@ -132,6 +135,7 @@ def flips(scores, factor):
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["ints", "floats", "rationals", "ties", "negative factor"])
 def test_permute_and_flip_has_the_law_of_its_definition(case):
     scores, factor = CASES[case]

@@ -80,6 +80,7 @@ def test_each_thread_draws_another_stream():
     assert all_distinct(read(source), *streams)
 
 
+@pytest.mark.slow
 def test_spawned_processes_draw_distinct_streams():
     script = "from discreet.randomness import fresh_source as f; s = f(); print(*s.words(20).tolist())"
     runs = [

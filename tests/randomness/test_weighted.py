@@ -24,6 +24,7 @@ def law(scores, factor, weights):
     return shares / shares.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [[1, 1, 1], [5, 1, 30], [2**40, 2**41, 2**40 + 1]], ids=str)
 def test_choices_follow_weight_times_exponential(weights):
     scores, factor = [Fraction(1), Fraction(0), Fraction(-1, 2)], Fraction(3, 2)
@@ -42,6 +43,7 @@ def test_every_candidate_needs_a_weight(weights):
         weighted_choice(fresh_source(), [0, 1], Fraction(1), weights)
 
 
+@pytest.mark.slow
 def test_a_heavy_candidate_far_below_the_best_score_is_drawn_by_its_weight():
     scores, weights = [0, 92], [10**40, 1]
     draws = [weighted_choice(fresh_source(), scores, Fraction(1), weights) for _ in range(2000)]
