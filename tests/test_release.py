@@ -1,0 +1,27 @@
+"""What is released of groups that nobody declared: those of many people, and never that of one."""
+
+import pandas
+import pytest
+
+import discreet as dp
+
+# With ε = 4 and δ = 2^-40 a key of one person is shown with probability 2^-40, one of 200 people always.
+ALONE, TOGETHER, DELTA = 60, 200, 2.0**-40
+
+
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+@pytest.mark.parametrize("aggregate", ["SUM(debt)", "COUNT(DISTINCT person)"])
+def test_keys_of_one_person_stay_hidden_and_large_ones_are_shown(tmp_path, relation, aggregate):
+    """A false alarm in less than 10⁻⁹ of runs: 60 keys, each with 2^-40."""
+    names = [f"alone {k}" for k in range(ALONE)] + ["together"] * TOGETHER
+    data = pandas.DataFrame({"person": range(len(names)), "job": names, "debt": [1.0] * len(names)})
+    declared = {
+        "unit": "person",
+        "bounds": {"debt": (0, 1)},
+        "relation": relation,
+        "budget": dp.ApproxDP(9, 0.1),
+    }
+    with dp.Curator.open(data, name="people", ledger=tmp_path / "x.ledger", **declared) as curator:
+        sql = f"SELECT job, {aggregate} AS n FROM people GROUP BY job"
+        shown = [row["job"] for row in curator.ask(sql, epsilon=4, delta=DELTA).rows]
+    assert shown == ["together"]
