@@ -92,6 +92,24 @@ class Slow(FileAnchor):
         super().publish(head)
 
 
+def test_a_longer_chain_that_is_another_is_refused(tmp_path, anchor):
+    path, copy = tmp_path / "x.ledger", tmp_path / "copy.ledger"
+    open_ledger(path, anchors=[anchor]).close()
+    shutil.copy(path, copy)
+    with open_ledger(path, anchors=[anchor]) as ledger:
+        ledger.charge(ask())
+    with open_ledger(copy) as other:  # by a hand that does not ask the anchor
+        for number in range(2, 6):
+            other.charge(ask(number))
+    with pytest.raises(LedgerConflict, match="set back or copied"):
+        open_ledger(copy, anchors=[anchor])
+    with (
+        LedgerFile(copy, anchors=[anchor]) as reader,
+        pytest.raises(LedgerConflict, match="set back or copied"),
+    ):
+        reader.verify()
+
+
 def test_a_copy_that_is_overtaken_between_check_and_publication_is_not_acknowledged(tmp_path):
     path, copy, anchor = tmp_path / "x.ledger", tmp_path / "copy.ledger", Slow(tmp_path / "head")
     open_ledger(path, anchors=[anchor]).close()

@@ -205,3 +205,17 @@ def test_the_margin_holds():
         answers = [run.test(value) for value in [-margin] * 7 + [margin] * 3 if not run.finished]
         right += answers == [False] * 7 + [True] * 3
     assert right > 90  # at least 150 expected; below 90 with probability < 1e-11
+
+
+@pytest.mark.parametrize(("split", "drawn"), [("seeds", [1, 2, 3, 3]), ("optimal", [1, 1, 1, 1])])
+def test_a_new_round_has_a_new_threshold(split, drawn, monkeypatch):
+    """The textbook draws one after each answer above; the optimal split pays for all answers in one round."""
+    thresholds = []
+    draw = dp.Sparse._draw_threshold
+    monkeypatch.setattr(dp.Sparse, "_draw_threshold", lambda self: (thresholds.append(self), draw(self))[1])
+    stream, seen = dp.Sparse(epsilon=1, threshold=-(10**9), count=3, split=split), []
+    seen.append(len(thresholds))
+    while not stream.finished:
+        assert stream.test(0)
+        seen.append(len(thresholds))
+    assert seen == drawn
