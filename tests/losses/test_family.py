@@ -25,3 +25,9 @@ def test_rho_covers_every_order_in_both_directions(rows):
     )
     assert loss.rho >= worst
     assert loss.epsilon(delta=0) == pytest.approx(math.log(2))
+
+
+@pytest.mark.parametrize("relation", ["replace", "local"])
+def test_a_sample_is_refused_where_nobody_is_added_or_removed(relation):
+    with pytest.raises(dp.InvalidParameter, match="add/remove"):
+        dp.PureDP(1, relation).loss.sampled(0.5)

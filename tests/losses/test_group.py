@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from discreet.losses import gaussian
+from discreet.losses import channel, gaussian
 
 RATE = 0.1
 NOBODY = norm.pdf
@@ -41,3 +41,11 @@ def test_two_people_lose_no_more_than_is_said(p, q, epsilon):
 def test_a_group_of_two_loses_more_than_one_person():
     single = gaussian(sigma=1, sensitivity=1).sampled(RATE)
     assert delta(both, NOBODY, 0.5) > single.delta(epsilon=0.5)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_rho_of_a_group_grows_with_its_square(size):
+    """Bun and Steinke 2016, Proposition 1.9; for sampled, finite and approximate losses alike."""
+    skewed = channel([[0.75, 0.25], [0.5, 0.5]])
+    for loss in (skewed, gaussian(sigma=3).sampled(0.5), gaussian(sigma=3)):
+        assert loss.for_group(size).rho == pytest.approx(size**2 * loss.rho)
