@@ -10,6 +10,7 @@ from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.order import is_shuffled, order_hash, shuffled
 from discreet.engines.rows import Row, Rows, read_tables
 from discreet.engines.sql_engine import quietly
+from discreet.errors import InvalidParameter
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate
 from discreet.tables import Policy, Schema, Value
@@ -32,7 +33,12 @@ class MemoryEngine:
 
     def __init__(self, policy: Policy, sources: Mapping[str, object] | None = None) -> None:
         given = dict(sources or {})
-        if any(not _is_rows(given.get(name)) for name in self._names(policy)):
+        others = [name for name in self._names(policy) if not isinstance(given.get(name), list | tuple)]
+        if others and len(others) < len(self._names(policy)):
+            raise InvalidParameter(
+                f"source of table {others[0]!r} must be a list of mappings, as others are."
+            )
+        if others:
             with contextlib.closing(DuckDBEngine(policy, given, threads=1)) as reader:
                 policy, given = reader.policy, dict(reader.records())
         self._policy = policy
@@ -78,10 +84,6 @@ class MemoryEngine:
             tallies = tuple(Counter(row.numbers[0] for row in by_group[group]) for group in groups)
             return ExactTable(groups, tuple(() for _ in groups), tallies)  # type: ignore[arg-type]
         return ExactTable(groups, tuple(_add_up(plan, by_group[group]) for group in groups))
-
-
-def _is_rows(source: object) -> bool:
-    return isinstance(source, list | tuple)
 
 
 def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:
