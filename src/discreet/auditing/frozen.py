@@ -191,6 +191,9 @@ class _WatchedEngine:
     def schema(self) -> Any:
         return self._engine.schema()
 
+    def reach(self) -> None:
+        self._engine.reach()
+
     def close(self) -> None:
         self._engine.close()
 

@@ -24,6 +24,9 @@ class Engine(Protocol):
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan."""
 
+    def reach(self) -> None:
+        """Make sure that the data is in reach, before anything is paid; no data is read."""
+
     def close(self) -> None:
         """Give back memory, connections and temporary files."""
 
@@ -33,6 +36,11 @@ def fail() -> NoReturn:
     raise EngineFailure(
         "The engine could not run the plan. Nothing was released; the charge is kept."
     ) from None
+
+
+def cannot_reach() -> NoReturn:
+    """The one failure of an engine that is open and does not answer: nothing was charged yet."""
+    raise EngineFailure("The engine could not be reached. Nothing was charged; ask again later.") from None
 
 
 def cannot_open() -> NoReturn:

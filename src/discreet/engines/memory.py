@@ -41,6 +41,9 @@ class MemoryEngine:
         every += [(each.name, each.columns) for each in self._policy.public]
         return {name: {column.name: column.type for column in columns} for name, columns in every}
 
+    def reach(self) -> None:
+        """What lies in this process is always in reach."""
+
     def close(self) -> None:
         """Nothing is held."""
 

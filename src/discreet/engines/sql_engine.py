@@ -41,6 +41,9 @@ class SQLEngine(ABC):
         """The columns of each table that questions may be about, and their types."""
         return self._schema
 
+    def reach(self) -> None:  # noqa: B027  not abstract: most have nothing to do
+        """What lies in this process is always in reach."""
+
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
         statement = self._bounding(plan)(plan, self._relations).build()
