@@ -22,6 +22,7 @@ class Permit:
 
     charge: int
     remaining: Any
+    failures: int = 0  # of the analyst's questions, that count
 
 
 Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
@@ -30,14 +31,7 @@ Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
 def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
     """Read the data for charged plans and draw the noise: their answers, as they are stored."""
     found = [find_bounds(plan, run) for plan in plans]
-    return store(
-        [
-            Answer(
-                plan, release(plan, run), Receipt.of(plan, charge=permit.charge, remaining=permit.remaining)
-            )
-            for plan in found
-        ]
-    )
+    return store([Answer(plan, release(plan, run), Receipt.of(plan, **vars(permit))) for plan in found])
 
 
 class Answering:
@@ -51,7 +45,7 @@ class Answering:
         self.plans = plans
         self._holdings, self._analyst = holdings, analyst
         self._charge: Charge | None = None
-        self._left: Any = None
+        self._permit: Permit | None = None
         self._stored: bytes | None = None
 
     @property
@@ -66,18 +60,19 @@ class Answering:
 
     def charge(self, *, key: str | None = None) -> bool:
         """Pay for all plans; False where they were answered before, and this is free."""
-        self._holdings.engine()  # before anything is paid: data that cannot be opened costs nothing
+        self._holdings.reach()  # before anything is paid: data that is out of reach costs nothing
         ledger = self._holdings.ledger()
         self._charge = ledger.charge(self._request(key=key))
         self._stored = self._charge.answer
         if self._stored is None:
-            self._left = ledger.remaining
+            self._permit = Permit(self._charge.id, ledger.remaining, ledger.failures(self._analyst))
         return self._stored is None
 
     def run(self, runner: Runner | None = None) -> None:
         """Read the data, once; what is released stays here until it is stored."""
-        permit = Permit(self._charged.id, self._left)
-        self._stored = (runner or self._run_here)(self.plans, permit)
+        if self._permit is None:
+            raise LedgerConflict("a question must be charged before it is run, and it is not.")
+        self._stored = (runner or self._run_here)(self.plans, self._permit)
 
     def store(self) -> tuple[Answer, ...]:
         """Charged becomes answered; only after this may a byte of the answers leave."""
@@ -87,7 +82,7 @@ class Answering:
         return restore(self.plans, self._stored)
 
     def abandon(self) -> None:
-        """Say that no answer will come. Nothing is refunded."""
+        """Say that no answer will come: a failure, counted. Nothing is refunded."""
         self._holdings.ledger().abandon(self._charged)
 
     def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
