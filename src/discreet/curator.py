@@ -67,7 +67,8 @@ class Curator(AbstractContextManager["Curator"]):
     ) -> Self:
         """Open a file, a frame, or a table of the engine's database. What is declared is the policy that a
         file would state (docs/guide/policy.md): unit, budget, name, types, bounds, keys, max_groups,
-        max_rows, relation, population, version, filter, per_analyst, per_question, share_answers, public.
+        max_rows, relation, population, version, filter, per_analyst, per_question, share_answers, ration,
+        public.
         `ledger` is a file or an address, or what a policy's [ledger] states: place, anchor, key_file. What it
         knows of the data set (budget, unit) stands: opening with anything else is refused.
         """

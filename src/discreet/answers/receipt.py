@@ -19,7 +19,7 @@ class Receipt:
     facts: Mapping[str, Any]
 
     @classmethod
-    def of(cls, plan: Plan, *, charge: int, remaining: object) -> "Receipt":
+    def of(cls, plan: Plan, *, charge: int, remaining: object, failures: int = 0) -> "Receipt":
         """The receipt of a plan that was charged and run."""
         facts = {
             "format": 1,
@@ -33,6 +33,7 @@ class Receipt:
             "price": _numbers(plan.price, short_up),
             "loss": plan.loss.to_json(),
             "remaining": _numbers(remaining, short_down),
+            "failures": failures,
         }
         return cls(facts)
 
@@ -52,6 +53,8 @@ class Receipt:
             *self.facts["plan"],
             f"Charged: {spent}. Remaining: {left}.",
         ]
+        if failures := self.facts.get("failures"):
+            lines.append(f"Questions that failed before it, and count: {failures}.")
         return "\n".join(lines)
 
 

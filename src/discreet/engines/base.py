@@ -21,11 +21,12 @@ class Engine(Protocol):
     def schema(self) -> Schema:
         """The columns of each table and their types; no data is read."""
 
-    def check(self) -> None:
-        """Refuse data that is no longer what was opened; asked before each charge."""
-
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan."""
+
+    def reach(self) -> None:
+        """Make sure that the data is in reach, and is what was opened: asked before each charge. No data is
+        read."""
 
     def close(self) -> None:
         """Give back memory, connections and temporary files."""
@@ -36,6 +37,11 @@ def fail() -> NoReturn:
     raise EngineFailure(
         "The engine could not run the plan. Nothing was released; the charge is kept."
     ) from None
+
+
+def cannot_reach() -> NoReturn:
+    """The one failure of an engine that is open and does not answer: nothing was charged yet."""
+    raise EngineFailure("The engine could not be reached. Nothing was charged; ask again later.") from None
 
 
 def cannot_open() -> NoReturn:

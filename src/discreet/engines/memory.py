@@ -53,14 +53,14 @@ class MemoryEngine:
         """The policy; of files and frames with their columns."""
         return self._policy
 
-    def check(self) -> None:
-        """Nothing: the rows are copies."""
-
     def schema(self) -> Schema:
         """The policy's own columns: plain Python rows have no other schema."""
         every = [(each.name, each.columns) for each in self._policy.tables]
         every += [(each.name, each.columns) for each in self._policy.public]
         return {name: {column.name: column.type for column in columns} for name, columns in every}
+
+    def reach(self) -> None:
+        """The rows are copies in this process."""
 
     def close(self) -> None:
         """Nothing is held."""

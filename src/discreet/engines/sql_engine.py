@@ -42,8 +42,8 @@ class SQLEngine(ABC):
         """The columns of each table that questions may be about, and their types."""
         return self._schema
 
-    def check(self) -> None:  # noqa: B027  # nothing, unless an engine knows better
-        """A database's own tables may change, and are read by conversions that cannot fail."""
+    def reach(self) -> None:  # noqa: B027  not abstract: most have nothing to do
+        """What lies in this process is always in reach."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""

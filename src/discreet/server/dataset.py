@@ -11,7 +11,7 @@ from discreet.accounting import notion_json
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.curator import Curator
-from discreet.errors import BudgetExceeded, Finished, InvalidParameter, PolicyViolation, UnsupportedQuery
+from discreet.errors import BudgetExceeded, PolicyViolation, Rationed
 from discreet.ledger import Verification
 from discreet.losses import ApproxDP, PureDP
 from discreet.planning import Plan, as_notion, budget_of, price_of
@@ -26,8 +26,6 @@ from discreet.server.watches import Watches
 from discreet.tables import Policy, read_budget
 
 LONGEST_RUN = 4  # deadlines that one pass may take before the engine stops it
-# What a watch may say of a question by itself: public facts, all of them.
-_PUBLIC = (UnsupportedQuery, PolicyViolation, InvalidParameter, Finished)
 
 
 @dataclass(frozen=True)
@@ -124,15 +122,18 @@ class Dataset:
         if session.turn.locked():  # until the last test is due: this says nothing of the data
             raise busy()
         async with session.turn:
+            watch, seconds = session.watch, self._curator.policy.serving.deadline_s
+            asked = await self._desk.look(partial(watch.begin, question))
             try:
-                above = await self._desk.when_due(
-                    partial(session.watch.test, question), seconds=self._curator.policy.serving.deadline_s
-                )
-            except _PUBLIC:
+                above = await self._desk.when_due(partial(watch.compare, asked), seconds=seconds)
+            except Busy:  # nothing was read
+                await self._desk.look(partial(watch.settle, asked))
                 raise
             except Exception:  # noqa: BLE001  one constant, whatever broke
                 self._watches.drop(name)
+                await self._desk.look(partial(watch.fail, asked))
                 raise too_late() from None
+            await self._desk.look(partial(watch.settle, asked))
             session.note(question, above=above)
             return above, session.ended
 
@@ -157,6 +158,7 @@ class Dataset:
             "digest": self.policy.digest,
             "deadline_s": serving.deadline_s,
             "approve_above": None if above is None else {name: str(number) for name, number in above},
+            "ration": self._curator.policy.ration.to_json(),
         }
 
     async def budget(self, person: Person) -> dict[str, Any]:
@@ -165,9 +167,14 @@ class Dataset:
         facts: dict[str, Any] = {
             "budget": notion_json(budget_of(self.policy)),
             "remaining": notion_json(await self.remaining(person)),
+            "failures": {
+                "counted": await self._desk.look(partial(ledger.failures, person.name)),
+                "left": await self._desk.look(partial(ledger.failures_left, person.name)),
+            },
         }
         if person.is_owner:
             facts["accounts"] = [each.to_json() for each in await self._desk.look(ledger.balances)]
+            facts["failures"]["by_analyst"] = await self._desk.look(ledger.failures_by_analyst)
         return facts
 
     async def spending(self) -> dict[str, Any]:
@@ -182,7 +189,7 @@ class Dataset:
         if not charge.isascii() or not charge.isdigit() or len(charge) > 18:
             raise not_found()
         found = await self._desk.look(partial(self._curator.ledger.find_charge, int(charge)))
-        if found is None or found.answer is None or not (person.is_owner or found.analyst == person.name):
+        if found is None or not found.answer or not (person.is_owner or found.analyst == person.name):
             raise not_found()
         return [facts["receipt"] for facts in json.loads(found.answer)["answers"]]
 
@@ -196,9 +203,22 @@ class Dataset:
         await self._desk.look(partial(self._curator.ledger.reserve, analyst, share, reason=reason))
 
     async def decide(self, owner: Person, approval: str, decision: Literal["approved", "denied"]) -> Approval:
-        """An owner's word on a question that waits."""
+        """An owner's word on a question that waits: an entry of the chain, and then it counts."""
+        waiting = [
+            each for each in await self.approvals(owner) if (each.id, each.state) == (approval, "waiting")
+        ]
+        for each in waiting:
+            facts = {"analyst": each.person, "question": each.question, "price": each.price, "by": owner.name}
+            entered = partial(self._curator.ledger.record_decision, decision, approval=each.id, **facts)
+            await self._desk.look(entered)
         decided = partial(self._approvals.decide, self.name, approval, decision, owner=owner)
         return await self._desk.look(decided)
+
+    async def release_failures(self, analyst: str | None, *, reason: str) -> int:
+        """Count failures from zero again, one analyst's or all: an owner's entry. How many there were."""
+        return await self._desk.look(
+            partial(self._curator.ledger.release_failures, analyst=analyst, reason=reason)
+        )
 
     async def approvals(self, person: Person) -> tuple[Approval, ...]:
         """What waited for an owner: all of it to an owner, an analyst's own otherwise."""
@@ -229,7 +249,7 @@ class Dataset:
         """An approval that met a spent budget, or a busy server, may be used again: nothing was charged."""
         try:
             yield
-        except (BudgetExceeded, Busy):
+        except (BudgetExceeded, Busy, PolicyViolation, Rationed):
             if used is not None:
                 await self._desk.look(partial(self._approvals.give_back, used))
             raise

@@ -1,6 +1,7 @@
 """What the server refuses by itself, beyond the errors of the library: constant words, nothing looked up."""
 
 from discreet.errors import EngineFailure, InternalError, InvalidParameter, PolicyViolation, Unauthenticated
+from discreet.ledger import failed
 
 
 class NotFound(InvalidParameter):
@@ -53,4 +54,4 @@ def broken() -> InternalError:
 
 def too_late() -> EngineFailure:
     """The one error of a question that was charged and has no answer when it is due, whatever the reason."""
-    return EngineFailure("the question was charged and could not be answered in time. It is not run again.")
+    return failed()

@@ -85,7 +85,22 @@ def routes(door: PageDoor) -> APIRouter:
             return await _show(door.house, visitor, problem=error)
         return RedirectResponse("/owner#budgets", status_code=303)
 
+    _add_release(router, door)
     return router
+
+
+def _add_release(router: APIRouter, door: PageDoor) -> None:
+    @router.post("/owner/datasets/{name}/failures")
+    async def release(request: Request, name: str) -> Response:
+        visitor = await door.admit_owner(request)
+        form = await door.form(request, expected=visitor.csrf)
+        reason = form.get("reason", "").strip()[:200]
+        note(request.scope, dataset=name)
+        try:
+            await door.house.dataset(name).release_failures(None, reason=f"{visitor.person.name}: {reason}")
+        except DiscreetError as error:
+            return await _show(door.house, visitor, problem=error)
+        return RedirectResponse("/owner#budgets", status_code=303)
 
 
 async def _show(

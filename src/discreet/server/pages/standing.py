@@ -1,7 +1,7 @@
 """How a budget stands, as the pages show it: a gauge, numbers on the safe side, how many questions fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -21,11 +21,12 @@ class Standing:
 
     limit: Mapping[str, Fraction]
     remaining: Mapping[str, Fraction]
+    failures: Mapping[str, Any] = field(default_factory=dict)  # counted, left; to an owner, by analyst
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> "Standing":
         """From the exact numbers of `Dataset.budget`."""
-        return cls(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
+        return cls(numbers_of(facts["budget"]), numbers_of(facts["remaining"]), facts["failures"])
 
     @property
     def measure(self) -> str:

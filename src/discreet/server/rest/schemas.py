@@ -89,7 +89,12 @@ NOTION = {"type": "object", "required": ["notion", "relation"], "additionalPrope
 
 
 BUDGET = record(
-    {"budget": NUMBERS, "remaining": NUMBERS, "exact": record({"budget": NOTION, "remaining": NOTION})},
+    {
+        "budget": NUMBERS,
+        "remaining": NUMBERS,
+        "exact": record({"budget": NOTION, "remaining": NOTION}),
+        "failures": record({"counted": WHOLE, "left": WHOLE}, {"by_analyst": by_name(WHOLE)}),
+    },
     {"accounts": many({"type": "object"})},
 )
 
