@@ -34,7 +34,7 @@ from discreet.planning.plan import Plan, price_of
 from discreet.planning.plan_exact import ExactPlans, Part, plan_exact
 from discreet.planning.planner import make_plan, with_bounds
 from discreet.planning.price import Price, Within, as_notion, budget_of, named_price
-from discreet.planning.readings import Reading
+from discreet.planning.readings import Chosen, Reading
 from discreet.planning.search import Bounds, Search, SearchStep
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
 from discreet.planning.tallied import Tallied
@@ -43,6 +43,7 @@ __all__ = [
     "Asked",
     "Bounds",
     "ChoiceStep",
+    "Chosen",
     "ExactMeasure",
     "ExactPlan",
     "ExactPlans",
