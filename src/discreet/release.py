@@ -174,13 +174,16 @@ class Watch:
         """Whether the last "above" has been given."""
         return self._stream.finished
 
-    def test(self, question: str) -> bool:
-        """Whether the answer to one ungrouped COUNT or SUM is above the threshold, by the noise."""
+    def test(self, question: str, *, run: Run | None = None) -> bool:
+        """Whether the answer to one ungrouped COUNT or SUM is above the threshold, by the noise.
+
+        With `run` it is read there: the stream, which no process may copy, stays in this one.
+        """
         plan, step = self._plan(question)
         with self._lock:
             if self.finished:
                 raise Finished("this watch has given its last answer. Open another one.")
-            (total,) = self._run(plan).totals[0]
+            (total,) = (run or self._run)(plan).totals[0]
             distance = total * step - self._threshold
             return self._stream.test(distance * self._shrink(plan, step))
 
