@@ -9,7 +9,7 @@ from discreet.accounting import Budget, Total
 from discreet.errors import LedgerConflict
 from discreet.ledger import owning, shares
 from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance, read_remaining
+from discreet.ledger.balance import Balance, balance_of, read_balance, read_balances, read_remaining
 from discreet.ledger.charging import abandon, question_digest, rule_of, settle, take
 from discreet.ledger.declaration import Declaration, Sharing
 from discreet.ledger.guard import ChainGuard
@@ -216,6 +216,14 @@ class Ledger:
         """
         return self._store.read(
             lambda transaction: read_remaining(
+                transaction, owning.declared(transaction, self._dataset), analyst
+            )
+        )
+
+    def balances_for(self, analyst: str) -> tuple[Balance, ...]:
+        """How the accounts stand that every charge of this analyst must fit, the data set's first."""
+        return self._store.read(
+            lambda transaction: read_balances(
                 transaction, owning.declared(transaction, self._dataset), analyst
             )
         )

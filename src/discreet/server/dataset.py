@@ -12,7 +12,7 @@ from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.curator import Curator
 from discreet.errors import BudgetExceeded, Finished, InvalidParameter, PolicyViolation, UnsupportedQuery
-from discreet.ledger import Verification
+from discreet.ledger import Balance, Verification
 from discreet.losses import ApproxDP, PureDP
 from discreet.planning import Plan, as_notion, budget_of, price_of
 from discreet.server.approvals import Approval, Approvals, needs_approval
@@ -164,6 +164,10 @@ class Dataset:
     async def remaining(self, person: Person) -> Any:
         """What this person may still be charged at most, as a value of the budget's own class."""
         return await self._desk.look(partial(self._curator.ledger.remaining_for, person.name))
+
+    async def balances(self, person: Person) -> tuple[Balance, ...]:
+        """How the accounts stand that this person's charges must fit, the data set's first."""
+        return await self._desk.look(partial(self._curator.ledger.balances_for, person.name))
 
     def describe(self) -> dict[str, Any]:
         """The policy, and when answers are due: nothing of it was read from the data's rows."""
