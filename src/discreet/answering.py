@@ -50,7 +50,7 @@ class Answering:
     def find(self) -> tuple[Answer, ...] | None:
         """The stored answers that asking would give for nothing; None where it would be charged."""
         found = self._holdings.ledger().find_answer(self._request(key=None))
-        return None if found is None else restore(self.plans, found)
+        return None if found is None else restore(self.plans, found, charged=False)
 
     def charge(self, *, key: str | None = None) -> bool:
         """Pay for all plans; False where they were answered before, and this is free."""
@@ -73,9 +73,10 @@ class Answering:
     def store(self) -> tuple[Answer, ...]:
         """Charged becomes answered; only after this may a byte of the answers leave."""
         assert self._stored is not None
-        if self._charged.answer is None:
+        charged = self._charged.answer is None
+        if charged:
             self._holdings.ledger().answer(self._charged, self._stored)
-        return restore(self.plans, self._stored)
+        return restore(self.plans, self._stored, charged=charged)
 
     def abandon(self) -> None:
         """Say that no answer will come: a failure, counted. Nothing is refunded."""

@@ -2,7 +2,8 @@
 
 import contextlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from discreet.engines import Engine, describe_policy, open_engine
@@ -43,6 +44,19 @@ class Holdings:
         engine = self.engine()
         engine.reach()
         return engine
+
+    def opening(self) -> Callable[[], Engine]:
+        """What opens the same engine in another process: it can be pickled, and holds no data.
+
+        Frames and sessions live in one process alone, so data sets of these have none.
+        """
+        if self._frames or not isinstance(self._kind, str):
+            raise InvalidParameter(
+                "data that other processes read must be named by a policy (files, or an engine's address), "
+                "got frames or a session. Write a policy: discreet policy init.",
+                parameter="engine",
+            )
+        return partial(open_engine, self._kind, self.declared, {}, timeout_s=self.timeout_s)
 
     @property
     def known(self) -> Policy:

@@ -10,7 +10,7 @@ from discreet.accounting import Budget, Total
 from discreet.errors import DiscreetError, LedgerConflict
 from discreet.ledger import failing, owning, shares
 from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance, read_remaining
+from discreet.ledger.balance import Balance, balance_of, read_balance, read_balances, read_remaining
 from discreet.ledger.charging import (
     abandon,
     answer as store_answer,
@@ -324,6 +324,14 @@ class Ledger:
             return failing.left(transaction.failures(self._dataset), allowed, analyst)
 
         return self._store.read(look)
+
+    def balances_for(self, analyst: str) -> tuple[Balance, ...]:
+        """How the accounts stand that every charge of this analyst must fit, the data set's first."""
+        return self._store.read(
+            lambda transaction: read_balances(
+                transaction, owning.declared(transaction, self._dataset), analyst
+            )
+        )
 
     def balances(self) -> tuple[Balance, ...]:
         """How every account of this data set stands."""

@@ -12,29 +12,41 @@ from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.curator import Curator
 from discreet.errors import BudgetExceeded, PolicyViolation, Rationed
-from discreet.ledger import Verification
+from discreet.ledger import Balance, Verification
 from discreet.losses import ApproxDP, PureDP
 from discreet.planning import Plan, as_notion, budget_of, price_of
 from discreet.server.approvals import Approval, Approvals, needs_approval
 from discreet.server.asks import Ask
+from discreet.server.crew import Crew
 from discreet.server.deadlines import Desk
 from discreet.server.limits import Limits
 from discreet.server.people import Person
 from discreet.server.plans import Plans
-from discreet.server.refusals import Busy, busy, not_found, too_late
+from discreet.server.refusals import Busy, Unreachable, busy, not_found, too_late
 from discreet.server.watches import Watches
+from discreet.server.worker import read
 from discreet.tables import Policy, read_budget
 
-LONGEST_RUN = 4  # deadlines that one pass may take before the engine stops it
+LONGEST_PASS = (
+    0.9  # of its deadline that a pass may take before the engine stops it, as its process still can
+)
 
 
 @dataclass(frozen=True)
 class Given:
-    """What asking gave: the answers, the number of the charge behind them, and whether it was made now."""
+    """What asking gave: the answers, of one charge that was made now or before."""
 
     answers: tuple[Answer, ...]
-    charge: int
-    charged: bool
+
+    @property
+    def charge(self) -> int:
+        """The number of the charge behind them."""
+        return int(self.answers[0].receipt.facts["charge"])
+
+    @property
+    def charged(self) -> bool:
+        """Whether it was made now."""
+        return self.answers[0].charged
 
 
 class Dataset:
@@ -43,8 +55,9 @@ class Dataset:
     def __init__(self, curator: Curator, desk: Desk, approvals: Approvals, limits: Limits) -> None:
         self._curator, self._desk, self._approvals = curator, desk, approvals
         self._plans, self._watches = Plans(curator), Watches(limits)
-        # A run that is late anyway must not hold its thread for ever.
-        curator.limit_time(LONGEST_RUN * curator.policy.serving.deadline_s)
+        curator.limit_time(LONGEST_PASS * curator.policy.serving.deadline_s)
+        curator.opening()  # refused here, where other processes could not open it
+        self._crew = Crew(curator.opening, **_size(curator.policy.engine, limits))
 
     @property
     def name(self) -> str:
@@ -78,8 +91,8 @@ class Dataset:
             if used.state != "used":
                 return used
         async with self._given_back_if_unpaid(used):
-            answers, charged = await self._desk.answer(answering, key=key, seconds=self.seconds(plans))
-        return Given(answers, answering.charge_id, charged)
+            seconds = self.seconds(plans)
+            return Given(await self._desk.answer(self._crew, answering, key=key, seconds=seconds))
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """When an answer is due: from plan and policy alone, so much for each pass over the data."""
@@ -125,8 +138,12 @@ class Dataset:
             watch, seconds = session.watch, self._curator.policy.serving.deadline_s
             asked = await self._desk.look(partial(watch.begin, question))
             try:
-                above = await self._desk.when_due(partial(watch.compare, asked), seconds=seconds)
-            except Busy:  # nothing was read
+                above = await self._desk.when_due(
+                    self._crew,
+                    lambda worker: watch.compare(asked, run=lambda plan: worker.do(partial(read, plan))),
+                    seconds=seconds,
+                )
+            except (Busy, Unreachable):  # nothing was read
                 await self._desk.look(partial(watch.settle, asked))
                 raise
             except Exception:  # noqa: BLE001  one constant, whatever broke
@@ -149,6 +166,10 @@ class Dataset:
         """What this person may still be charged at most, as a value of the budget's own class."""
         return await self._desk.look(partial(self._curator.ledger.remaining_for, person.name))
 
+    async def balances(self, person: Person) -> tuple[Balance, ...]:
+        """How the accounts stand that this person's charges must fit, the data set's first."""
+        return await self._desk.look(partial(self._curator.ledger.balances_for, person.name))
+
     def describe(self) -> dict[str, Any]:
         """The policy, and when answers are due: nothing of it was read from the data's rows."""
         serving = self._curator.policy.serving
@@ -167,14 +188,21 @@ class Dataset:
         facts: dict[str, Any] = {
             "budget": notion_json(budget_of(self.policy)),
             "remaining": notion_json(await self.remaining(person)),
-            "failures": {
-                "counted": await self._desk.look(partial(ledger.failures, person.name)),
-                "left": await self._desk.look(partial(ledger.failures_left, person.name)),
-            },
+            "failures": await self.failures(person),
         }
         if person.is_owner:
             facts["accounts"] = [each.to_json() for each in await self._desk.look(ledger.balances)]
-            facts["failures"]["by_analyst"] = await self._desk.look(ledger.failures_by_analyst)
+        return facts
+
+    async def failures(self, person: Person) -> dict[str, Any]:
+        """How many of this person's questions failed, and may yet; to an owner, everybody's."""
+        ledger = self._curator.ledger
+        facts: dict[str, Any] = {
+            "counted": await self._desk.look(partial(ledger.failures, person.name)),
+            "left": await self._desk.look(partial(ledger.failures_left, person.name)),
+        }
+        if person.is_owner:
+            facts["by_analyst"] = await self._desk.look(ledger.failures_by_analyst)
         return facts
 
     async def spending(self) -> dict[str, Any]:
@@ -225,11 +253,13 @@ class Dataset:
         return await self._desk.look(partial(self._approvals.seen_by, self.name, person))
 
     def open(self) -> None:
-        """Open engine and ledger, which otherwise happens at the first question."""
+        """Open engine, ledger and the first worker, which otherwise happens at the first question."""
         self._curator.open_all()
+        self._crew.open()
 
     def close(self) -> None:
-        """Give back files and connections."""
+        """End the workers, give back files and connections."""
+        self._crew.close()
         self._curator.close()
 
     # --- parts ---------------------------------------------------------------------------------------------
@@ -246,13 +276,21 @@ class Dataset:
 
     @asynccontextmanager
     async def _given_back_if_unpaid(self, used: Approval | None) -> AsyncIterator[None]:
-        """An approval that met a spent budget, or a busy server, may be used again: nothing was charged."""
+        """An approval that met a spent budget, a busy server or a lost engine may be used again: nothing was
+        charged.
+        """
         try:
             yield
-        except (BudgetExceeded, Busy, PolicyViolation, Rationed):
+        except (BudgetExceeded, Busy, PolicyViolation, Rationed, Unreachable):
             if used is not None:
                 await self._desk.look(partial(self._approvals.give_back, used))
             raise
+
+
+def _size(engine: object, limits: Limits) -> dict[str, int]:
+    """How many workers there may be: one, and no spare, where each would start a Spark of its own."""
+    driver = isinstance(engine, str) and engine.startswith(("spark", "local["))
+    return {"most": 1, "spares": 0} if driver else {"most": limits.runners, "spares": 1}
 
 
 def _watch_price(terms: Mapping[str, Any]) -> ApproxDP | PureDP:

@@ -130,7 +130,8 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
     approvals = await dataset.approvals(visitor.person)
     return {
         "name": name,
-        "standing": Standing.read(facts),
+        # Of the data set's own account.
+        "standing": Standing.of((await dataset.balances(visitor.person))[:1], facts["failures"]),
         "accounts": [_account(each) for each in facts.get("accounts", ())],
         "policy": dataset.describe(),
         "tables": describe(dataset.policy),
