@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from discreet.engines.order import is_shuffled, order_hash, shuffled
+from discreet.engines.order import order_hash, ordinals
 from discreet.engines.rows import Row, Rows
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate
@@ -28,7 +28,7 @@ class MemoryEngine:
 
     def __init__(self, policy: Policy, tables: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
         self._policy = policy
-        self._rows = Rows(tables)
+        self._tables = tables
 
     @property
     def policy(self) -> Policy:
@@ -46,7 +46,7 @@ class MemoryEngine:
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Read, measure, bound, add up: the five steps of `discreet.planning.exact`."""
-        rows = [_measure(plan, row) for row in self._rows.read(plan.rows)]
+        rows = [_measure(plan, row) for row in Rows(self._tables, plan.salt).read(plan.rows)]
         kept = [row for row in rows if row is not None]
         if not plan.each_row:
             kept = _bound_groups(plan, _bound_rows(plan, kept))
@@ -124,15 +124,22 @@ def _lowest(measure: RowCount | UnitCount | Sum) -> int:
 
 def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     """Step 3: the first `max_rows` rows of each unit in each group."""
-
-    def rank(row: Kept) -> tuple[int, list[int]]:
-        own = codes(plan, row.numbers)
-        return order_hash(plan.salt, [row.unit, *own]), own
-
     cells = defaultdict(list)
     for row in rows:
         cells[row.unit, row.group].append(row)
-    return [row for cell in cells.values() for row in sorted(cell, key=rank)[: plan.max_rows]]
+    return [row for cell in cells.values() for row in _in_order(plan, cell)[: plan.max_rows]]
+
+
+def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
+    """The rows of one unit in one group, in the order in which they are kept."""
+
+    def rank(each: tuple[Kept, int]) -> tuple[int, list[int]]:
+        row, ordinal = each
+        own = codes(plan, row.numbers)
+        return order_hash(plan.salt, [row.unit, *own, ordinal]), own
+
+    numbered = zip(cell, ordinals(row.numbers for row in cell), strict=True)
+    return [row for row, _ in sorted(numbered, key=rank)]
 
 
 def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
@@ -140,8 +147,6 @@ def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     positions = {group: index for index, group in enumerate(plan.labels or ())}
 
     def rank(unit: Any, group: Group) -> tuple[int, Any]:
-        if is_shuffled(None if plan.labels is None else len(plan.labels), plan.max_groups):
-            return shuffled(order_hash(plan.salt, [unit]), positions[group]), 0
         if plan.labels is not None:
             return order_hash(plan.salt, [unit, positions[group]]), positions[group]
         return order_hash(plan.salt, [unit, *group]), _rank(group)

@@ -56,10 +56,11 @@ def normalise(value: Any, kind: Type) -> Value:
 
 
 class Rows:
-    """Reads relations from tables in memory."""
+    """Reads relations from tables in memory; the salt chooses among a unit's rows where a join has a cap."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, salt: int = 0) -> None:
         self._tables = {name.lower(): rows for name, rows in tables.items()}
+        self._salt = salt
 
     def read(self, relation: Relation) -> list[Row]:
         """All rows of a relation, in any order."""
@@ -101,7 +102,8 @@ class Rows:
     def _join(self, relation: Joined) -> Iterator[Row]:
         left, right = self.read(relation.left), self.read(relation.right)
         if relation.cap is not None:
-            left, right = cap_rows(left, relation.cap), cap_rows(right, relation.cap)
+            left = cap_rows(left, relation.cap, self._salt, side=0)
+            right = cap_rows(right, relation.cap, self._salt, side=1)
         index = defaultdict(list)
         for row in right:
             index[tuple(row.value(other) for _, other in relation.on)].append(row)
@@ -141,19 +143,33 @@ def _rename(row: Row, member: Project, stacked: Stacked) -> Row:
     return Row(row.unit, values)
 
 
-def cap_rows(rows: list[Row], cap: int) -> list[Row]:
-    """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
+def cap_rows(rows: list[Row], cap: int, salt: int, *, side: int) -> list[Row]:
+    """At most `cap` rows of each unit, each side of the join for itself.
 
-    def rank(row: Row) -> tuple[int, list[tuple[bool, Any]]]:
-        values = [row.values[name] for name in sorted(row.values)]
-        plain = [(value is None, 0 if value is None else value) for value in values]
-        return order_hash(0, [row.unit, *values]), plain
-
+    A unit's rows are numbered in the order of their values, and kept in the order of a hash of that number.
+    It needs no text of the values: doubles, which have none that all engines agree on, are chosen as evenly.
+    """
     mine = defaultdict(list)
     for row in rows:
         if row.unit is not None:
             mine[row.unit].append(row)
-    return [row for unit_rows in mine.values() for row in sorted(unit_rows, key=rank)[:cap]]
+    kept = []
+    for unit, unit_rows in mine.items():
+        hashed = [
+            (order_hash(salt, [side, unit, number]), number, row)
+            for number, row in enumerate(sorted(unit_rows, key=_by_value), 1)
+        ]
+        kept += [row for _, _, row in sorted(hashed, key=lambda each: each[:2])[:cap]]
+    return kept
+
+
+def _by_value(row: Row) -> list[tuple[bool, Any]]:
+    return plain([row.values[name] for name in sorted(row.values)])
+
+
+def plain(values: Sequence[Value]) -> list[tuple[bool, Any]]:
+    """Values to sort by, missing ones last."""
+    return [(value is None, 0 if value is None else value) for value in values]
 
 
 def _total(aggregate: Aggregate, bounds: Range | None, rows: list[Row]) -> Value:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Dialect
+from discreet.engines.dialect import Dialect, Typed
 from discreet.engines.sql import (
     SQL_TYPES,
     binary,
@@ -69,12 +69,16 @@ class Selected:
 
 @dataclass(frozen=True)
 class Relations:
-    """Builds the SQL of relations; `tables` says where a table is, `value` reads one of its columns."""
+    """Builds the SQL of relations; `tables` says where a table is, `value` reads one of its columns.
+
+    The salt chooses among a unit's rows where a join has a cap.
+    """
 
     tables: Mapping[str, exp.Expression]
     value: ScanColumn
     dialect: Dialect
     hashing: str
+    salt: int = 0
 
     def build(self, node: Expression, columns: Columns) -> exp.Expression:
         """The SQL of an expression."""
@@ -137,7 +141,10 @@ class Relations:
     def _join(self, relation: Joined) -> Selected:
         sides = {"l": self.select(relation.left), "r": self.select(relation.right)}
         if relation.cap is not None:
-            sides = {alias: self._cap(side, relation.cap) for alias, side in sides.items()}
+            sides = {
+                alias: self._cap(side, relation.cap, number)
+                for number, (alias, side) in enumerate(sides.items())
+            }
         private = any(side.private for side in sides.values())
         made = self._named(relation, private=private)
         select = exp.Select().from_(sides["l"].source("l"), copy=False)
@@ -155,17 +162,21 @@ class Relations:
             select.select(named(column(UNIT, "l" if relation.unit_from == "left" else "r"), UNIT), copy=False)
         return Selected(select, made.names, made.types, private)
 
-    def _cap(self, side: Selected, cap: int) -> Selected:
-        """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
-        pairs = sorted(side.names)
-        values = [(column(side.names[pair], "s"), side.types[pair]) for pair in pairs]
-        hashed = hash_of(self.dialect, self.hashing, 0, [(column(UNIT, "s"), None), *values])
-        order = [hashed, *(value.copy() for value, _ in values)]
-        ranked = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
-        ranked.where(is_known(column(UNIT, "s")), copy=False)
-        ranked.select(named(row_number([column(UNIT, "s")], order), "place"), copy=False)
-        names = [column(short, "k") for short in (*side.names.values(), UNIT)]
-        select = exp.Select().from_(ranked.subquery("k", copy=False), copy=False).select(*names, copy=False)
+    def _cap(self, side: Selected, cap: int, number: int) -> Selected:
+        """At most `cap` rows of each unit: numbered in the order of their values, kept in that of a hash."""
+        values = [column(side.names[pair], "s") for pair in sorted(side.names)]
+        names = [*side.names.values(), UNIT]
+        numbered = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
+        numbered.where(is_known(column(UNIT, "s")), copy=False)
+        numbered.select(named(row_number([column(UNIT, "s")], values), "number"), copy=False)
+        own = column("number", "v")
+        mixed: list[Typed] = [(whole(number), None), (column(UNIT, "v"), None), (own, None)]
+        order = [hash_of(self.dialect, self.hashing, self.salt, mixed), own.copy()]
+        ranked = exp.Select().from_(numbered.subquery("v", copy=False), copy=False)
+        ranked.select(*(column(name, "v") for name in names), copy=False)
+        ranked.select(named(row_number([column(UNIT, "v")], order), "place"), copy=False)
+        select = exp.Select().from_(ranked.subquery("k", copy=False), copy=False)
+        select.select(*(column(name, "k") for name in names), copy=False)
         select.where(binary(exp.LTE, column("place", "k"), whole(cap)), copy=False)
         return Selected(select, side.names, side.types, side.private)
 
