@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from discreet.engines.base import joined_keys, refuse_twice
 from discreet.engines.order import order_hash, ordinals
 from discreet.engines.rows import Row, Rows
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
@@ -29,6 +30,10 @@ class MemoryEngine:
     def __init__(self, policy: Policy, tables: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
         self._policy = policy
         self._tables = tables
+        for table, keys in joined_keys(policy):
+            held = Rows(tables).key_values(table, keys)
+            if any(each > 1 for each in Counter(held).values()):
+                refuse_twice(table, keys)
 
     @property
     def policy(self) -> Policy:

@@ -23,7 +23,7 @@ from discreet.queries import (
     Stacked,
     evaluate,
 )
-from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, Value
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, PublicTable, Table, Type, Value
 
 Tables: TypeAlias = Mapping[str, Sequence[Mapping[str, Value]]]
 
@@ -65,7 +65,8 @@ class Rows:
     def read(self, relation: Relation) -> list[Row]:
         """All rows of a relation, in any order."""
         if isinstance(relation, Scan):
-            return list(self._scan(relation))
+            rows = list(self._scan(relation))
+            return rows if relation.public_key is None else _first_of_each(rows, relation)
         if isinstance(relation, Filtered):
             rows = self.read(relation.source)
             return [row for row in rows if evaluate(relation.condition, row.value) is True]
@@ -78,6 +79,18 @@ class Rows:
                 _rename(row, member, relation) for member in relation.members for row in self.read(member)
             ]
         return list(self._per_unit(relation))
+
+    def key_values(self, table: Table | PublicTable, keys: Sequence[str]) -> list[tuple[Value, ...]]:
+        """The keys of a table's rows, as they are joined: those of which no part is missing."""
+        columns = [table.column(key) for key in keys]
+        kinds = {each.name.lower(): each.type for each in columns if each is not None}
+        if len(kinds) < len(keys):
+            return []  # a key that the policy does not declare is not joined on
+        found = []
+        for record in self._tables.get(table.name.lower(), ()):
+            own = {name.lower(): value for name, value in record.items()}
+            found.append(tuple(normalise(own.get(name), kind) for name, kind in kinds.items()))
+        return [each for each in found if None not in each]
 
     def _scan(self, scan: Scan) -> Iterator[Row]:
         types = {field.name: field.type for field in scan.fields}
@@ -111,6 +124,8 @@ class Rows:
             key = tuple(row.value(one) for one, _ in relation.on)
             matches = [] if None in key else index.get(key, [])
             for match in matches:
+                if relation.one_unit and (row.unit is None or row.unit != match.unit):
+                    continue
                 unit = row.unit if relation.unit_from == "left" else match.unit
                 yield Row(unit, {**row.values, **match.values})
             if not matches and relation.kind == "left":
@@ -135,6 +150,16 @@ class Rows:
             if relation.condition is None or evaluate(relation.condition, lookup) is True:
                 values = {(relation.alias, name): evaluate(each, lookup) for name, each in relation.outputs}
                 yield Row(unit, values)
+
+
+def _first_of_each(rows: list[Row], scan: Scan) -> list[Row]:
+    """One row of a public table for each key, the first by value: unique whatever the table holds."""
+    names = [field.name for field in scan.fields]
+    key = next(name for name in names if name.lower() == str(scan.public_key).lower())
+    found: dict[Value, Row] = {}
+    for row in sorted(rows, key=lambda row: plain([row.values[scan.alias, name] for name in names])):
+        found.setdefault(row.values[scan.alias, key], row)
+    return list(found.values())
 
 
 def _rename(row: Row, member: Project, stacked: Stacked) -> Row:

@@ -1,7 +1,7 @@
 """Relations as SQL: every relation is a SELECT of columns c0, c1, ... and, if private, of `unit`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -108,8 +108,9 @@ class Relations:
         select = exp.Select().from_(self.tables[scan.table].copy(), copy=False)
         for (_, name), short in made.names.items():
             select.select(named(self.value(scan.table, name), short), copy=False)
-        if made.private:
-            select.select(named(self._unit(scan), UNIT), copy=False)
+        if scan.public_key is not None:
+            return _first_of_each(replace(made, select=select), scan)
+        select.select(named(self._unit(scan), UNIT), copy=False)
         return Selected(select, made.names, made.types, made.private)
 
     def _unit(self, scan: Scan) -> exp.Expression:
@@ -154,6 +155,8 @@ class Relations:
             )
             for one, other in relation.on
         ]
+        if relation.one_unit:
+            on.append(binary(exp.EQ, column(UNIT, "l"), column(UNIT, "r")))
         select.join(sides["r"].source("r"), on=every(on), join_type=relation.kind, copy=False)
         for alias, side in sides.items():
             for pair, short in side.names.items():
@@ -240,6 +243,21 @@ class Relations:
         if lattice is not None:
             number = self.dialect.arithmetic(exp.Mul, number, real(float(lattice.step)))
         return number if aggregate.function == "sum" else self.dialect.divide(number, cast(count, "DOUBLE"))
+
+
+def _first_of_each(public: Selected, scan: Scan) -> Selected:
+    """One row of a public table for each key, the first by value: unique whatever the table holds."""
+    key = next(
+        short for (_, name), short in public.names.items() if name.lower() == str(scan.public_key).lower()
+    )
+    shorts = list(public.names.values())
+    numbered = exp.Select().from_(public.source("s"), copy=False).select(exp.Star(), copy=False)
+    number = row_number([column(key, "s")], [column(short, "s") for short in shorts])
+    numbered.select(named(number, "number"), copy=False)
+    select = exp.Select().from_(numbered.subquery("k", copy=False), copy=False)
+    select.select(*(column(short, "k") for short in shorts), copy=False)
+    select.where(binary(exp.EQ, column("number", "k"), whole(1)), copy=False)
+    return replace(public, select=select)
 
 
 def row_number(partition: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:
