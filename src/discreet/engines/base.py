@@ -1,10 +1,11 @@
 """The Engine protocol: a schema without data, and exact whole numbers for an exact plan."""
 
+from collections.abc import Iterator
 from typing import NoReturn, Protocol
 
-from discreet.errors import EngineFailure
+from discreet.errors import EngineFailure, PolicyViolation
 from discreet.planning import ExactPlan, ExactTable
-from discreet.tables import Policy, Schema
+from discreet.tables import Policy, PublicTable, Schema, Table, Through
 
 
 class Engine(Protocol):
@@ -49,3 +50,21 @@ def cannot_open() -> NoReturn:
     raise EngineFailure(
         "The engine could not be opened. Check that it runs, its address, and what its role may read."
     ) from None
+
+
+def joined_keys(policy: Policy) -> Iterator[tuple[Table | PublicTable, tuple[str, ...]]]:
+    """The keys that joins rely on: of public tables, and of the tables that foreign keys lead to."""
+    for public in policy.public:
+        yield public, (public.key,)
+    for table in policy.tables:
+        if isinstance(table.unit, Through):
+            parent = policy.table(table.unit.table)
+            assert parent is not None
+            yield parent, tuple(other for _, other in table.unit.on)
+
+
+def refuse_twice(table: Table | PublicTable, keys: tuple[str, ...]) -> NoReturn:
+    """Two rows share a key (missing keys aside); told to the owner, when the data is opened."""
+    raise PolicyViolation(
+        f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
+    )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from discreet.engines.base import joined_keys, refuse_twice
 from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.order import is_shuffled, order_hash, shuffled
+from discreet.engines.order import order_hash, ordinals
 from discreet.engines.rows import Row, Rows, read_tables
 from discreet.engines.sql_engine import quietly
 from discreet.errors import InvalidParameter
@@ -42,7 +43,11 @@ class MemoryEngine:
             with contextlib.closing(DuckDBEngine(policy, given, threads=1)) as reader:
                 policy, given = reader.policy, dict(reader.records())
         self._policy = policy
-        self._rows = Rows(read_tables(policy, given))
+        self._tables = read_tables(policy, given)
+        for table, keys in joined_keys(policy):
+            held = Rows(self._tables).key_values(table, keys)
+            if any(each > 1 for each in Counter(held).values()):
+                refuse_twice(table, keys)
 
     @staticmethod
     def _names(policy: Policy) -> list[str]:
@@ -70,7 +75,7 @@ class MemoryEngine:
         return quietly(self._run, plan)
 
     def _run(self, plan: ExactPlan) -> ExactTable:
-        rows = [_measure(plan, row) for row in self._rows.read(plan.rows)]
+        rows = [_measure(plan, row) for row in Rows(self._tables, plan.salt).read(plan.rows)]
         kept = [row for row in rows if row is not None]
         if not plan.each_row:
             kept = _bound_groups(plan, _bound_rows(plan, kept))
@@ -148,15 +153,22 @@ def _lowest(measure: RowCount | UnitCount | Sum) -> int:
 
 def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     """Step 3: the first `max_rows` rows of each unit in each group."""
-
-    def rank(row: Kept) -> tuple[int, list[int]]:
-        own = codes(plan, row.numbers)
-        return order_hash(plan.salt, [row.unit, *own]), own
-
     cells = defaultdict(list)
     for row in rows:
         cells[row.unit, row.group].append(row)
-    return [row for cell in cells.values() for row in sorted(cell, key=rank)[: plan.max_rows]]
+    return [row for cell in cells.values() for row in _in_order(plan, cell)[: plan.max_rows]]
+
+
+def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
+    """The rows of one unit in one group, in the order in which they are kept."""
+
+    def rank(each: tuple[Kept, int]) -> tuple[int, list[int]]:
+        row, ordinal = each
+        own = codes(plan, row.numbers)
+        return order_hash(plan.salt, [row.unit, *own, ordinal]), own
+
+    numbered = zip(cell, ordinals(row.numbers for row in cell), strict=True)
+    return [row for row, _ in sorted(numbered, key=rank)]
 
 
 def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
@@ -164,8 +176,6 @@ def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     positions = {group: index for index, group in enumerate(plan.labels or ())}
 
     def rank(unit: Any, group: Group) -> tuple[int, Any]:
-        if is_shuffled(None if plan.labels is None else len(plan.labels), plan.max_groups):
-            return shuffled(order_hash(plan.salt, [unit]), positions[group]), 0
         if plan.labels is not None:
             return order_hash(plan.salt, [unit, positions[group]]), positions[group]
         return order_hash(plan.salt, [unit, *group]), _rank(group)

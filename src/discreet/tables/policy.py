@@ -60,8 +60,10 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class PublicTable:
-    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read.
+    """A table that anyone may see, joined on its key.
 
+    Keys that are there twice are refused when the table is opened; should they become so later, a join takes
+    one row of each.
     Without a key it is the first column, known once the data's schema is.
     """
 
