@@ -22,7 +22,7 @@ from discreet.numerics import (
     ball,
     certified_floor,
     exact_epsilon,
-    exact_probability,
+    exact_fraction,
     exact_whole,
     working_precision,
 )
@@ -121,7 +121,7 @@ class Choice:
         if received is None:
             raise InvalidParameter("reports must be a list.", parameter="reports")
         counts = Counter(code for report in received for code in self._read(report))
-        level = exact_probability(confidence, name="confidence")
+        level = exact_fraction(confidence, name="confidence")
         return {
             value: self.support.estimate(count=counts[code], reports=len(received), confidence=level)
             for code, value in enumerate(self.values)
