@@ -21,8 +21,8 @@ from discreet.numerics import (
     Real,
     ball,
     certified_floor,
+    exact_confidence,
     exact_epsilon,
-    exact_probability,
     exact_whole,
     working_precision,
 )
@@ -121,7 +121,7 @@ class Choice:
         if received is None:
             raise InvalidParameter("reports must be a list.", parameter="reports")
         counts = Counter(code for report in received for code in self._read(report))
-        level = exact_probability(confidence, name="confidence")
+        level = exact_confidence(confidence)
         return {
             value: self.support.estimate(count=counts[code], reports=len(received), confidence=level)
             for code, value in enumerate(self.values)

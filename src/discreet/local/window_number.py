@@ -22,7 +22,7 @@ from discreet.numerics import (
     Real,
     ball,
     certified_floor,
-    exact_probability,
+    exact_confidence,
     mean_limits,
 )
 from discreet.randomness import Source, bernoulli, bernoulli_real, fresh_source, uniform_below
@@ -110,7 +110,7 @@ class WindowNumber(BoundedNumber):
     def estimate(self, reports: Any, *, confidence: Real = 0.95) -> Estimate:
         """The mean among those who reported: unbiased, with error and interval."""
         places = self._read(reports)
-        level = exact_probability(confidence, name="confidence")
+        level = exact_confidence(confidence)
         if self.places == 2:
             limits = mean_limits(successes=int(places.sum()), trials=places.size, confidence=level)
             ends = Interval(*(self._mean(end) for end in limits))

@@ -10,7 +10,7 @@ from discreet.losses.family import Direction, Family, register
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Pair
 from discreet.losses.pure import pure, worst_pair
-from discreet.losses.relation import Relation
+from discreet.losses.relation import Relation, check_relation
 from discreet.numerics import Real, ball, exact_delta, exact_epsilon, exact_positive, exact_whole
 
 
@@ -84,7 +84,7 @@ class ApproxDP:
     def __init__(self, epsilon: Real, delta: Real, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
         object.__setattr__(self, "delta", exact_delta(delta))
-        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "relation", check_relation(relation))
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -12,7 +12,17 @@ from discreet.losses.extremes import pair_failure
 from discreet.losses.family import Direction
 from discreet.losses.pair import Pair
 from discreet.losses.term import Term
-from discreet.numerics import Arb, Interval, Real, ball, exact, exact_delta, state_up, working_precision
+from discreet.numerics import (
+    Arb,
+    Interval,
+    Real,
+    ball,
+    exact,
+    exact_delta,
+    exact_positive,
+    state_up,
+    working_precision,
+)
 
 BITS = 256
 MOST_ATOMS = 4096
@@ -111,7 +121,9 @@ class LossDistribution:
         if limit == 0:
             raise InvalidParameter("delta must be > 0, got 0. Ask support for the largest loss.")
         with working_precision(questions.BITS):
-            return questions.epsilon_one_way(self.terms, self.direction, limit, width)
+            return questions.epsilon_one_way(
+                self.terms, self.direction, limit, float(exact_positive(width, name="width"))
+            )
 
     def delta(self, epsilon: Real) -> float:
         """The exact δ(ε) of this direction, rounded up."""

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from discreet.losses.additive import gaussian
 from discreet.losses.loss import PrivacyLoss
-from discreet.losses.relation import Relation
+from discreet.losses.relation import Relation, check_relation
 from discreet.numerics import Real, exact_positive
 
 
@@ -22,7 +22,7 @@ class GDP:
 
     def __init__(self, mu: Real, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "mu", exact_positive(mu, name="mu"))
-        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "relation", check_relation(relation))
 
     @property
     def loss(self) -> PrivacyLoss:

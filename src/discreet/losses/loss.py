@@ -10,7 +10,15 @@ from discreet.losses import extremes, moments, questions
 from discreet.losses.family import Family
 from discreet.losses.relation import Relation, check_relation
 from discreet.losses.term import Term, gather, read_terms, show_terms
-from discreet.numerics import Interval, Real, exact, exact_delta, exact_probability, exact_whole
+from discreet.numerics import (
+    Interval,
+    Real,
+    exact,
+    exact_delta,
+    exact_positive,
+    exact_probability,
+    exact_whole,
+)
 
 if TYPE_CHECKING:
     from discreet.losses.distribution import LossDistribution
@@ -76,7 +84,7 @@ class PrivacyLoss:
 
         Where the exact value is not known, the lower end is what a known mechanism attains.
         """
-        return self._bounded(delta, width)
+        return self._bounded(delta, float(exact_positive(width, name="width")))
 
     def _bounded(self, delta: Real, width: float) -> Interval:
         limit = exact_delta(delta)

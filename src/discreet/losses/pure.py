@@ -8,7 +8,7 @@ from flint import arb
 from discreet.losses.family import DIRECTIONS, Direction, Family, register, scaled
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Atoms, Pair
-from discreet.losses.relation import Relation
+from discreet.losses.relation import Relation, check_relation
 from discreet.numerics import Arb, Real, ball, exact_epsilon, exact_positive
 
 
@@ -76,7 +76,7 @@ class PureDP:
 
     def __init__(self, epsilon: Real, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "relation", check_relation(relation))
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -9,7 +9,7 @@ from discreet.losses.family import Direction, Family, register
 from discreet.losses.group import Group
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Pair
-from discreet.losses.relation import Relation
+from discreet.losses.relation import Relation, check_relation
 from discreet.numerics import Arb, Real, ball, exact, exact_epsilon, exact_positive
 
 
@@ -76,7 +76,7 @@ class RenyiDP:
     def __init__(self, order: Real, epsilon: Real, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "order", exact_order(order))
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "relation", check_relation(relation))
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -9,7 +9,7 @@ from discreet.losses.family import Direction, Family, register, scaled
 from discreet.losses.group import Group
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Pair
-from discreet.losses.relation import Relation
+from discreet.losses.relation import Relation, check_relation
 from discreet.numerics import Arb, Real, ball, exact_delta, exact_positive
 
 
@@ -87,7 +87,7 @@ class ZCDP:
     def __init__(self, rho: Real, delta: Real = 0, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "rho", exact_positive(rho, name="rho"))
         object.__setattr__(self, "delta", exact_delta(delta))
-        object.__setattr__(self, "relation", relation)
+        object.__setattr__(self, "relation", check_relation(relation))
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -134,6 +134,7 @@ class CountedKeys:
 
     def interval(self, value: int, *, confidence: Real = 0.95) -> Interval:
         """Where the count of a key lies that is shown with this value, given that it is shown."""
+        exact_whole(value, name="value")
         low, high = self.between(value, exact_confidence(confidence))
         return Interval(round_down(Fraction(low)), round_up(Fraction(high)))
 

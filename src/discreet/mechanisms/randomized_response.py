@@ -21,6 +21,7 @@ from discreet.numerics import (
     ball,
     certified_floor,
     exact,
+    exact_confidence,
     exact_epsilon,
     exact_probability,
     working_precision,
@@ -194,7 +195,7 @@ class RandomizedResponse:
         self._check_informative()
         codes = self._read(_listed(reports))
         counts = np.bincount(codes, minlength=len(self.values)).tolist()
-        level = exact_probability(confidence, name="confidence")
+        level = exact_confidence(confidence)
         shares = [
             self.support.estimate(count=counts[code], reports=codes.size, confidence=level)
             for code in range(len(self.values))

@@ -1,6 +1,5 @@
 """What every selection mechanism shares: its parameters, and how scores set the noise."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,9 +12,9 @@ from discreet.mechanisms.additive import show
 from discreet.numerics import (
     Real,
     ball,
+    exact_confidence,
     exact_epsilon,
     exact_positive,
-    exact_probability,
     exact_whole,
     round_up,
     working_precision,
@@ -108,8 +107,6 @@ def check_counts(candidates: Real, optimal: Real) -> tuple[int, int]:
 
 def tail_gap(*, mass: Fraction, factor: Fraction, confidence: Real) -> float:
     """The least gap g with mass·exp(-factor·g) ≤ 1 - confidence, rounded up; never below 0."""
-    missed = 1 - exact_probability(confidence, name="confidence")
-    if missed == 0:
-        return math.inf
+    missed = 1 - exact_confidence(confidence)
     with working_precision(128):
         return max(0.0, round_up(ball(mass / missed).log() / ball(factor)))

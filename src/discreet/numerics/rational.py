@@ -11,6 +11,7 @@ from discreet.errors import InvalidParameter
 Real: TypeAlias = int | float | Fraction | Decimal
 
 MAX_BITS = 2048  # of a numerator or denominator: holds every finite double, bounds the work of every sampler
+LARGEST = 2**1024  # no float is larger
 LARGEST_EPSILON = Fraction(10**4)
 SMALLEST_EPSILON = Fraction(1, 2**60)
 NEAREST = Fraction(1, 2**60)  # how close a confidence comes to 0 or 1
@@ -37,6 +38,8 @@ def exact(value: Real, *, name: str) -> Fraction:
             f"{name} must have at most {MAX_BITS} bits above and below the line, got a longer one. Round it.",
             parameter=name,
         )
+    if abs(fraction) >= LARGEST:
+        raise InvalidParameter(f"{name} must be less than 2^1024, got a larger number.", parameter=name)
     return fraction
 
 
