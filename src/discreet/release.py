@@ -23,8 +23,8 @@ from discreet.planning import (
     SetPlan,
     Sum,
     Tallied,
-    UnitCount,
     plan_exact,
+    reach_of,
     with_bounds,
 )
 from discreet.queries import Question, Slot
@@ -209,6 +209,7 @@ class Watch:
         most: int,
     ) -> None:
         self._stream, self._run, self._read = stream, run, read
+        self._paid = stream.loss
         self._book, self._tests_left, self._has_failed = book, most, False
         self._threshold = exact(threshold, name="threshold")
         self._salt = fresh_source().word() >> 1
@@ -248,6 +249,8 @@ class Watch:
     def compare(self, test: Test, *, run: Run | None = None) -> bool:
         """Read the data for a question that was entered; with `run` it is read there. The stream, which no
         process may copy, stays in this one."""
+        if self._stream.loss != self._paid:
+            raise InternalError("the watch would cost more than was charged. Nothing was read.")
         (total,) = (run or self._run)(test.plan).totals[0]
         distance = total * test.step - self._threshold
         return self._stream.test(distance * self._shrink(test.plan, test.step))
@@ -274,8 +277,6 @@ class Watch:
         return plans.plans[0], measure.lattice.step if isinstance(measure, Sum) else Fraction(1)
 
     def _shrink(self, plan: ExactPlan, step: Fraction) -> Fraction:
-        measure = plan.measures[0]
-        most = measure.largest if isinstance(measure, Sum) else 1
-        rows = 1 if isinstance(measure, UnitCount) else plan.max_rows
-        swap = 1 if self._stream.relation == "add/remove" else 2
-        return min(Fraction(1), self._stream.sensitivity / (most * rows * swap * step))
+        """What the distance is multiplied by, so that one unit moves it by no more than the stream is for."""
+        moved = reach_of(plan, plan.measures[0], self._stream.relation).total * step
+        return min(Fraction(1), self._stream.sensitivity / moved)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from discreet import release
 from discreet.engines import MemoryEngine
 from discreet.mechanisms import Laplace
-from discreet.planning import plan_set
+from discreet.planning import reach
 from discreet.queries import read_question
 from discreet.release import Watch
 from discreet.tables import from_toml
@@ -80,7 +80,7 @@ def test_every_choice_that_a_unit_moves_is_paid_for(function, relation, groups):
 
 @pytest.mark.parametrize("function", CHOICES)
 def test_groups_that_are_left_and_entered_but_counted_once_are_found(function, monkeypatch):
-    monkeypatch.setattr(plan_set.Reach, "moved", property(lambda reach: reach.groups))
+    monkeypatch.setattr(reach.Reach, "moved", property(lambda reach: reach.groups))
     with pytest.raises(AssertionError, match="not those that are paid for"):
         assert_choices_are_paid_for(function, "replace", 1)
 
@@ -116,13 +116,13 @@ def test_every_sum_is_noised_for_the_farthest_neighbour(bounds, rows, function, 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_half_width_that_is_rounded_down_is_found(relation, monkeypatch):
-    right = plan_set._ends
+    right = reach._row
 
     def rounded_down(measure):
         low, high = right(measure)
         return (low, high) if measure.power == 2 else (-(-low // 1), min(high, (high - low) // 2))
 
-    monkeypatch.setattr(plan_set, "_ends", rounded_down)
+    monkeypatch.setattr(reach, "_row", rounded_down)
     with pytest.raises(AssertionError, match="further than its noise"):
         assert_sums_are_paid_for("AVG(x)", relation, 1, (0, 3))
 
@@ -133,7 +133,7 @@ def test_a_half_width_that_is_rounded_down_is_found(relation, monkeypatch):
 class Recorder:
     """In the place of a sparse vector: keeps what it is asked to compare."""
 
-    finished = False
+    finished, loss = False, "as it was charged"
 
     def __init__(self, relation, sensitivity):
         self.relation, self.sensitivity, self.seen = relation, sensitivity, []
@@ -143,6 +143,16 @@ class Recorder:
         return False
 
 
+class NoBook:
+    """Nobody counts what fails here."""
+
+    def begin(self):
+        return None
+
+    def settle(self, entered):
+        assert entered is None
+
+
 def assert_watches_are_scaled(function, relation, bounds, *, sensitivity, rows=2, kind="integer"):
     policy = policy_of(relation, rows=rows, bounds=bounds, kind=kind)
     people = [[], *([{"person": 1, "x": x, "city": "a"}] * rows for x in bounds)]
@@ -150,7 +160,9 @@ def assert_watches_are_scaled(function, relation, bounds, *, sensitivity, rows=2
     for person in people:
         recorder = Recorder(relation, Fraction(sensitivity))
         engine = MemoryEngine(policy, {"t": person})
-        watch = Watch(recorder, 5, engine.run, lambda text: read_question(text, policy))
+        watch = Watch(
+            recorder, 5, engine.run, lambda text: read_question(text, policy), book=NoBook(), most=1
+        )
         watch.test(f"SELECT {function} AS y FROM t")
         seen += recorder.seen
     pairs = itertools.product(seen, seen if relation == "replace" else seen[:1])

@@ -20,6 +20,7 @@ from discreet.mechanisms import (
     Laplace,
     PermuteAndFlip,
     Quantile,
+    Sparse,
 )
 from discreet.planning import plan_asked, with_bounds
 from discreet.tables import from_arguments
@@ -141,6 +142,16 @@ def test_an_honest_delta_of_a_search_is_charged_as_the_receipt_says(tmp_path):
             3,
             Fraction(1, 10**6),
         )
+
+
+def test_a_watch_that_would_cost_more_is_stopped_before_it_reads(tmp_path):
+    with open_table(tmp_path) as curator:
+        watch = curator.watch(threshold=100, epsilon=1)
+        assert watch.test(COUNT)
+        sharper = curator.watch(threshold=100, epsilon=1, count=2)
+        sharper._stream = Sparse(threshold=0, epsilon=2, count=2)
+        with pytest.raises(InternalError, match="more than was charged"):
+            sharper.test(COUNT)
 
 
 def test_over_rest_a_changed_plan_is_the_constant_error_and_an_unpaid_delta_is_refused(tmp_path, monkeypatch):
