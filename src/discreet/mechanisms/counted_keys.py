@@ -134,7 +134,7 @@ class CountedKeys:
 
     def interval(self, value: int, *, confidence: Real = 0.95) -> Interval:
         """Where the count of a key lies that is shown with this value, given that it is shown."""
-        low, high = self.between(value, exact_confidence(confidence))
+        low, high = self.between(value, exact_confidence(confidence, bits=100))
         return Interval(round_down(Fraction(low)), round_up(Fraction(high)))
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:
