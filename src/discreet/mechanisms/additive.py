@@ -108,7 +108,7 @@ class Additive(ABC):
 
         Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
         """
-        level = exact_confidence(confidence)
+        level = exact_confidence(confidence, bits=100)
         return _error_of(self, level, exact_whole(dimension, name="dimension", least=1))
 
     def _error(self, confidence: Fraction, dimension: int) -> Fraction:

@@ -135,7 +135,7 @@ class CountedKeys:
     def interval(self, value: int, *, confidence: Real = 0.95) -> Interval:
         """Where the count of a key lies that is shown with this value, given that it is shown."""
         exact_whole(value, name="value")
-        low, high = self.between(value, exact_confidence(confidence))
+        low, high = self.between(value, exact_confidence(confidence, bits=100))
         return Interval(round_down(Fraction(low)), round_up(Fraction(high)))
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:

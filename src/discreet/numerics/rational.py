@@ -14,7 +14,6 @@ MAX_BITS = 2048  # of a numerator or denominator: holds every finite double, bou
 LARGEST = 2**1024  # no float is larger
 LARGEST_EPSILON = Fraction(10**4)
 SMALLEST_EPSILON = Fraction(1, 2**60)
-NEAREST = Fraction(1, 2**60)  # how close a confidence comes to 0 or 1
 LONGEST_QUANTILE = 10**18  # denominator
 
 
@@ -100,16 +99,17 @@ def exact_probability(value: Real, *, name: str) -> Fraction:
     return fraction
 
 
-def exact_confidence(value: Real, *, name: str = "confidence") -> Fraction:
-    """A confidence: strictly between 0 and 1, at least 2^-60 from both.
+def exact_confidence(value: Real, *, bits: int = 60) -> Fraction:
+    """A confidence: strictly between 0 and 1, at least 2^-60 from both (2^-bits, where several share one).
 
     >>> exact_confidence(1 - Fraction(1, 10**300))
     Traceback (most recent call last):
     discreet.errors.InvalidParameter: confidence must lie between 2^-60 and 1 - 2^-60. Take 0.95.
     """
-    fraction = exact(value, name=name)
-    if not NEAREST <= fraction <= 1 - NEAREST:
-        raise InvalidParameter(f"{name} must lie between 2^-60 and 1 - 2^-60. Take 0.95.", parameter=name)
+    fraction = exact(value, name="confidence")
+    if not Fraction(1, 2**bits) <= fraction <= 1 - Fraction(1, 2**bits):
+        message = f"confidence must lie between 2^-{bits} and 1 - 2^-{bits}. Take 0.95."
+        raise InvalidParameter(message, parameter="confidence")
     return fraction
 
 

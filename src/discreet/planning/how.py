@@ -30,7 +30,9 @@ class How:
             raise InvalidParameter(f'bounds must be "auto" or absent, got {bounds!r}.', parameter="bounds")
         if split is not None and not isinstance(split, Mapping):
             raise InvalidParameter("split must map columns to weights.", parameter="split")
-        weights = {str(name): exact_positive(weight, name="split") for name, weight in (split or {}).items()}
+        if not all(isinstance(name, str) for name in split or ()):
+            raise InvalidParameter("split must name columns by text.", parameter="split")
+        weights = {name: exact_positive(weight, name="split") for name, weight in (split or {}).items()}
         return cls(bounds, tuple(sorted(weights.items())))
 
     @property

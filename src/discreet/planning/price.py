@@ -13,6 +13,7 @@ from discreet.tables import Budget, Policy, Relation
 
 Within: TypeAlias = Real | Mapping[str, Real]
 
+SMALLEST_DELTA = Fraction(1, 2**200)
 _KEYS_PART = 16  # a question with private keys takes this part of the opening delta, unless told
 
 
@@ -38,7 +39,7 @@ class Price:
             raise InvalidParameter(
                 "a question must be asked with exactly one of epsilon, rho and within.", parameter="epsilon"
             )
-        failure = None if delta is None else exact_delta(delta)
+        failure = None if delta is None else _read_delta(delta)
         if rho is not None:
             return cls(Share(rho=exact_positive(rho, name="rho")), None, failure)
         if epsilon is not None:
@@ -47,6 +48,14 @@ class Price:
         for each in limits:
             exact_positive(each, name="within")  # type: ignore[arg-type]
         return cls(None, within, failure)
+
+
+def _read_delta(delta: Real) -> Fraction:
+    """A question's delta: 0, or one that noise can be calibrated to in no time."""
+    failure = exact_delta(delta)
+    if 0 < failure < SMALLEST_DELTA:
+        raise InvalidParameter("delta must be 0, or at least 2^-200. Leave it out.", parameter="delta")
+    return failure
 
 
 def budget_of(policy: Policy) -> PureDP | ApproxDP | ZCDP | GDP:
