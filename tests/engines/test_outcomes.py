@@ -187,6 +187,16 @@ def test_one_person_changes_no_outcome(opened):
     check(opened, 1, COUNTS[opened[0]][0])
 
 
+@pytest.mark.parametrize("aggregate", ["SUM", "VARIANCE", "MEDIAN"])
+def test_the_widest_range_there_is_tells_nothing(opened, aggregate):
+    _, engines = opened
+    wide = "9223372036854775807 * (9223372036854775807 + 1500000000000000000)"
+    told = f"CASE WHEN person = 7 AND a = 1 THEN {wide} ELSE 0 - {wide} END"
+    for engine in engines:
+        plan = planned(f"SELECT {aggregate}({told}) AS m, MIN(a * a) AS n FROM t", engine.policy)
+        assert outcome(plan, engine) == "answered"
+
+
 @pytest.mark.soak
 def test_one_person_changes_no_outcome_of_many_questions(opened):
     check(opened, 2, COUNTS[opened[0]][1])

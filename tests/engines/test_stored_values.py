@@ -83,7 +83,7 @@ def test_without_that_look_a_file_fails_by_value(tmp_path, monkeypatch):
 
 def test_a_frame_with_a_value_that_cannot_be_read_is_refused():
     for kind in ("text", "half of a surrogate pair"):
-        with pytest.raises(PolicyViolation) as caught:
+        with pytest.raises(PolicyViolation, match="Column 'v'") as caught:
             DuckDBEngine(policy(), {"t": with_bad(kind)})
         assert CANARY not in f"{caught.value!r}"
 
@@ -106,6 +106,73 @@ def test_a_damaged_file_is_refused_in_one_sentence(content, tmp_path):
                 look(given)
             assert CANARY not in f"{caught.value!r}"
             assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_a_csv_whose_header_cannot_be_read_is_refused(name, tmp_path):
+    (tmp_path / name).write_bytes(CANARY.encode() + b"\xe9,v\n1,2\n")
+    for look in (DuckDBEngine, describe_policy):
+        with pytest.raises(PolicyViolation, match="names of its columns") as caught:
+            look(policy(str(tmp_path / name)))
+        assert CANARY not in f"{caught.value!r}"
+        assert caught.value.__context__ is None
+
+
+STORED = {
+    "HUGEINT": ("-170141183460469231731687303715884105728", "170141183460469231731687303715884105727"),
+    "UHUGEINT": ("340282366920938463463374607431768211455", "0"),
+    "UBIGINT": ("18446744073709551615", "0"),
+    "DECIMAL(38,0)": ("9" * 38, "-" + "9" * 38),
+    "DECIMAL(38,38)": ("0." + "9" * 38, "-0." + "9" * 38),
+    "FLOAT": ("nan", "inf", "-inf", "3.4e38", "1e-45"),
+    "DOUBLE": ("nan", "inf", "-inf", "1.7976931348623157e308", "5e-324", "-0.0"),
+    "DATE": ("infinity", "-infinity", "5881580-07-10", "5877642-06-25 (BC)", "0001-01-01", "9999-12-31"),
+    "TIMESTAMP": ("infinity", "-infinity", "294247-01-10 04:00:54.775806", "290309-12-22 (BC)"),
+    "TIMESTAMP_S": ("infinity", "-infinity", "294247-01-10 04:00:54", "290309-12-22 (BC)"),
+    "TIMESTAMP_MS": ("infinity", "-infinity", "294247-01-10 04:00:54", "290309-12-22 (BC)"),
+    "TIMESTAMP_NS": ("infinity", "-infinity", "2262-04-11 23:47:16.854775806"),
+    "VARCHAR": ("", "\0", "a\0b", "x" * 100_000, "\U0010ffff"),
+    "UUID": ("ffffffff-ffff-ffff-ffff-ffffffffffff",),
+    "ENUM('a', 'b,0)')": ("b,0)",),
+    "BOOLEAN": ("true",),
+}
+LEFT_OUT = {
+    "BLOB": "\\xff",
+    "INTERVAL": "1 day",
+    "TIME": "23:59:59",
+    "TIMESTAMPTZ": "infinity",
+    "BIT": "1",
+    "INTEGER[]": "[1, NULL]",
+    "STRUCT(a DECIMAL(3,0))": "{'a': 1}",
+    "MAP(VARCHAR, INTEGER)": "{x=1}",
+}
+
+
+def stored(path, kind, values):
+    with duckdb.connect(str(path)) as made:
+        made.execute(f"CREATE TABLE t(person BIGINT, v {kind})")
+        for value in (None, *values):
+            made.execute(f"INSERT INTO t VALUES (1, CAST(?::VARCHAR AS {kind}))", [value])
+    return policy(str(path), max_groups=99)
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_every_value_of_every_stored_type_is_read_or_missing(kind, tmp_path):
+    given = stored(tmp_path / "t.duckdb", kind, STORED[kind])
+    engine = DuckDBEngine(given)
+    found = ask(engine, "SELECT v, COUNT(*) AS n FROM t GROUP BY v")
+    rows = min(1 + len(STORED[kind]), 5)
+    assert found.totals
+    assert ask(engine, "SELECT COUNT(*) AS n FROM t WHERE v = v OR v IS NULL").totals[0][0] == rows
+    engine.close()
+    assert MemoryEngine(given).policy == engine.policy
+
+
+@pytest.mark.parametrize("kind", LEFT_OUT)
+def test_columns_of_types_without_questions_are_left_out(kind, tmp_path):
+    engine = DuckDBEngine(stored(tmp_path / "t.duckdb", kind, [LEFT_OUT[kind]]))
+    assert list(engine.schema()["t"]) == ["person"]
+    engine.close()
 
 
 def test_a_damaged_page_is_found_when_opened(tmp_path):

@@ -48,6 +48,16 @@ def test_an_answer_comes_with_intervals_and_receipt_and_is_free_the_second_time(
         assert interval["n"][0] <= row["n"] <= interval["n"][1]
 
 
+def test_infinite_labels_reach_the_asker(town):
+    beyond = "debt * 1e308 * 1e308"
+    reply = town.ask(
+        f"SELECT {beyond} AS k, COUNT(*) AS n FROM town GROUP BY {beyond}", epsilon=5, delta=1e-7
+    )
+    assert reply.status == 200
+    assert [row["k"] for row in reply.json["rows"]] == [None]
+    assert reply.json["released"][0]["groups"] == [[{"number": "inf"}]]
+
+
 def test_explain_says_the_price_and_whether_it_is_free_and_charges_nothing(town):
     before = town.spent()
     plan = town.ask("SELECT COUNT(*) AS n FROM town", path="explain", epsilon=0.25).json

@@ -11,9 +11,10 @@ import contextlib
 import csv
 import glob
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from sqlglot import exp
 
@@ -148,12 +149,23 @@ class Registrar:
         try:
             self._connection.execute(f'CREATE TABLE "{name}" AS FROM frame')
         except Exception:  # noqa: BLE001  # its words quote the data
-            raise PolicyViolation(
-                f"The frame of table {table.name!r} must hold values that can be copied: text in UTF-8, "
-                "columns of one type.",
-                table=table.name,
-            ) from None
+            self._refuse_frame(table)
         self._connection.unregister("frame")
+
+    def _refuse_frame(self, table: Table | PublicTable) -> NoReturn:
+        """Name the first column that cannot be copied."""
+        for name, *_ in self._connection.execute("DESCRIBE frame").fetchall():
+            alone = exp.Select().select(column(name)).from_("frame").sql(dialect="duckdb")
+            try:
+                self._connection.execute(f"CREATE OR REPLACE TEMP TABLE alone AS {alone}")
+            except Exception:  # noqa: BLE001
+                told = f"Column {name!r} of the frame of table {table.name!r}"
+                break
+        else:
+            told = f"The frame of table {table.name!r}"
+        raise PolicyViolation(
+            f"{told} must hold values that can be copied: text in UTF-8, all of one type.", table=table.name
+        ) from None
 
     def _register_csv(self, table: Table | PublicTable, paths: list[str], delimiter: str, name: str) -> None:
         header = read_header(paths[0], delimiter)
@@ -248,8 +260,11 @@ def read_header(path: str, delimiter: str) -> list[str]:
     import gzip
 
     opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        header = next(csv.reader(file, delimiter=delimiter), [])
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            header = next(csv.reader(file, delimiter=delimiter), [])
+    except (ValueError, OSError, EOFError, zlib.error, csv.Error):
+        header = []
     if not header or any(not field for field in header):
         raise PolicyViolation("A CSV file must begin with the names of its columns.")
     return header
