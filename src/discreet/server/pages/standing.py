@@ -26,7 +26,7 @@ class Standing:
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> "Standing":
         """From the exact numbers of `Dataset.budget`."""
-        return cls(numbers_of(facts["budget"]), numbers_of(facts["remaining"]), facts["failures"])
+        return cls(numbers_of(facts["budget"]), numbers_of(facts["remaining"]), facts.get("failures", {}))
 
     @property
     def measure(self) -> str:
