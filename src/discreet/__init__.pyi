@@ -27,6 +27,7 @@ from discreet.errors import (
     InvalidParameter as InvalidParameter,
     LedgerConflict as LedgerConflict,
     PolicyViolation as PolicyViolation,
+    Rationed as Rationed,
     Unauthenticated as Unauthenticated,
     UnsupportedQuery as UnsupportedQuery,
 )

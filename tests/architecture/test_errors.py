@@ -30,6 +30,7 @@ def test_codes_statuses_and_exit_codes_are_the_contract():
         ("invalid_parameter", 400, 2),
         ("unsupported_query", 422, 3),
         ("policy_violation", 403, 4),
+        ("rationed", 403, 12),
         ("budget_exceeded", 409, 5),
         ("ledger_conflict", 409, 6),
         ("finished", 409, 7),

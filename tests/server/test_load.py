@@ -56,6 +56,7 @@ def serve_a_crowd(folder, *, seconds, epsilon):
 
 def check(policy, seen, slower, *, epsilon):
     allowed = {("ask", 200, ""), ("explain", 200, ""), ("ask", 409, "budget_exceeded"), ("ask", 429, "busy")}
+    allowed |= {("ask", 403, "rationed")}  # eight clients share a name, of whose questions three run at once
     assert set(seen.statuses) <= allowed, seen.statuses
     assert seen.lost == 0
     with Curator.from_policy(policy) as curator:

@@ -71,6 +71,7 @@ OPERATIONS = [
     ("POST", "/api/datasets/{name}/approvals/{approval}"),
     ("GET", "/api/datasets/{name}/verify"),
     ("POST", "/api/datasets/{name}/shares"),
+    ("POST", "/api/datasets/{name}/failures/release"),
     ("GET", "/api/people"),
     ("POST", "/api/people"),
     ("POST", "/api/people/{name}/tokens"),

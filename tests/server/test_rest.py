@@ -139,7 +139,7 @@ def test_history_and_receipts_are_ones_own_and_an_owner_sees_all(town):
 
 def test_an_owner_sees_every_account_and_an_analyst_what_is_left(town):
     mine = town.send("GET", "/api/datasets/town/budget", who="ann").json
-    assert set(mine) == {"budget", "remaining", "exact"}
+    assert set(mine) == {"budget", "remaining", "exact", "failures"}
     assert mine["budget"] == {"epsilon": 100.0, "delta": 1e-06}
     exact, written = (Fraction(str(part["remaining"]["epsilon"])) for part in (mine["exact"], mine))
     assert 0 <= exact - written < 1e-12  # as decimals: an ask reads 98.45 as written, not as its double
@@ -156,6 +156,7 @@ def test_an_owner_sees_every_account_and_an_analyst_what_is_left(town):
         ("GET", "/api/datasets/town/verify", None),
         ("POST", "/api/datasets/town/shares", {"analyst": "ann", "budget": {"epsilon": 1}, "reason": "x"}),
         ("POST", "/api/datasets/town/approvals/x", {"decision": "approved"}),
+        ("POST", "/api/datasets/town/failures/release", {"reason": "x"}),
         ("GET", "/metrics", None),
     ],
 )

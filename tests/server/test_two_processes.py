@@ -9,6 +9,7 @@ import pytest
 import discreet as dp
 from discreet.server.people import People, Person
 from discreet.server.postgres_records import PostgresRecords
+from discreet.tables import Ration
 from server.crowd import crowd
 from server.process import Process
 from server.running import write_policy
@@ -83,7 +84,11 @@ def check(policy, seen):
         ledger.verify()
         charges = {record.sequence: record for record in ledger.history() if record.kind == "charge"}
         assert ledger.spent.epsilon == sum(Fraction(record.cost) for record in charges.values()) <= LIMIT
-    assert {record.state for record in charges.values()} <= {"answered", "abandoned"}
+        failures = ledger.failures_by_analyst()
+    states = [record.state for record in charges.values()]
+    assert set(states) <= {"answered", "failed"}
+    assert sum(failures.values()) == states.count("failed")  # whatever was killed under way counts,
+    assert max(failures.values(), default=0) <= Ration().failures  # and is never more than was allowed
     # Whatever an analyst got was paid for, and stored; nothing was paid for once and given twice.
     assert {charges[charge].state for charge in seen.charges} == {"answered"}
     assert sum(seen.charges.values()) <= sum(Fraction(record.cost) for record in charges.values())
