@@ -8,6 +8,7 @@ import pandas
 import pytest
 
 import discreet as dp
+from discreet.server.failures import as_json
 from discreet.server.headers import HEADERS
 from server.running import promptly, write_policy
 
@@ -294,3 +295,8 @@ def test_what_breaks_after_the_charge_is_the_one_constant(tmp_path, monkeypatch,
         assert (reply.status, reply.code) == (503, "engine_failure")
         assert reply.json["error"]["message"].startswith("the question was charged")
         assert town.spent().epsilon == 1
+
+
+def test_a_number_that_json_has_no_word_for_is_null():
+    written = as_json({"a": [math.inf, -math.inf, math.nan, 1.5, (2, None)], "b": {"c": math.inf}}).body
+    assert json.loads(written) == {"a": [None, None, None, 1.5, [2, None]], "b": {"c": None}}

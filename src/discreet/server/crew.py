@@ -3,11 +3,13 @@
 import asyncio
 import math
 import multiprocessing
+import os
 import pickle
 import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import forkserver
 from typing import Any, NoReturn
 
 from discreet.errors import EngineFailure
@@ -32,7 +34,8 @@ class Worker:
     def __init__(self, opening: Opening) -> None:
         self._folder = tempfile.mkdtemp(prefix="discreet-worker-")
         self._connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=work, args=(theirs, opening, self._folder), daemon=True)
+        told = (theirs, opening, self._folder, dict(os.environ))
+        self._process = _CONTEXT.Process(target=work, args=told, daemon=True)
         try:
             self._process.start()
             theirs.close()
@@ -108,6 +111,7 @@ class Crew:
         self._starting: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(2 * self._room, thread_name_prefix="worker")
         self._closed = False
+        forkserver.ensure_running()  # it loads while the server opens its own engine and ledger
         self.start_s: float | None = None
 
     def open(self) -> None:
@@ -127,7 +131,7 @@ class Crew:
                 self._end(worker)
             try:
                 await asyncio.shield(self._start())
-            except EngineFailure:
+            except Exception:  # noqa: BLE001  no engine, no process, no memory: nothing was charged
                 raise unreachable() from None
 
     def give_back(self, worker: Worker, *, ended: bool = True) -> None:

@@ -1,7 +1,9 @@
 """Errors of every kind in the one shape: {"error": {"code", "message", "fields"}}."""
 
 import json
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -17,8 +19,12 @@ _MESSAGES = {404: "nothing of that name is here for you.", 405: "this path has n
 
 
 def as_json(content: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A JSON response; numbers are written as Python writes them, and no NaN ever is."""
-    body = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    """A JSON response; numbers are written as Python writes them, and null where JSON has none for one."""
+    write = partial(json.dumps, separators=(",", ":"), allow_nan=False)
+    try:
+        body = write(content)
+    except ValueError:  # rare: looking for it every time would cost more than writing
+        body = write(_finite(content))
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
@@ -79,6 +85,15 @@ class Sheltered:
 def _plain(error: DiscreetError) -> dict[str, Any]:
     facts: dict[str, Any] = error.to_json()
     return {"error": {**facts["error"], "fields": _writable(error.fields)}}
+
+
+def _finite(value: Any) -> Any:
+    """The same without infinities and NaN: a reply that is due must not fail for want of a word."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _writable(value: object) -> Any:

@@ -38,8 +38,12 @@ def read(plan: ExactPlan, engine: Engine) -> ExactTable:
     return engine.run(plan)
 
 
-def work(parent: Connection, opening: Opening, folder: str) -> None:
-    """Open the engine, tell how many seconds that took, then do what comes until nothing can come."""
+def work(parent: Connection, opening: Opening, folder: str, environment: dict[str, str]) -> None:
+    """Open the engine, tell how many seconds that took, then do what comes until nothing can come.
+
+    The environment is the server's of now: it may have been set, as PGPASSWORD, after we were forked from.
+    """
+    os.environ.update(environment)
     duty = _settle(folder)
     try:
         begun = time.monotonic()

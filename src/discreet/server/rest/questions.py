@@ -58,7 +58,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
             return _waiting(given)
         noted(request, charge=given.charge, charged=given.charged)
         with after_the_charge():
-            return as_json(await house.desk.look(lambda: _answers(given, as_list=ask.is_list)))
+            return await house.desk.look(lambda: as_json(_answers(given, as_list=ask.is_list)))
 
     @routes.post(
         "/api/datasets/{name}/watch",
