@@ -119,7 +119,7 @@ class DiscreteGaussianPair(Pair):
     cost = 100  # its nodes are balls
 
     def node_work(self, theta: float) -> float:
-        return 30.0
+        return self.ball_work
 
     def __init__(self, sigma_squared: Fraction, shift: int) -> None:
         self.variance = ball(sigma_squared)
@@ -127,6 +127,8 @@ class DiscreteGaussianPair(Pair):
         self._lattice = (Fraction(shift**2) / (2 * sigma_squared), shift / sigma_squared)
         self._square = ball(Fraction(shift**2) / sigma_squared)
         self._norm = self._theta(acb(0)).real
+        self._tails: dict[int, Arb] = {}
+        self.ball_work = 30.0 if self.variance > 1 else 150.0
 
     def largest(self) -> Arb | None:
         return None
@@ -198,16 +200,19 @@ class DiscreteGaussianPair(Pair):
         """Pr[Y > k]."""
         if k < 0:
             return 1 - self._above(-k - 1)
-        spend(2 * (math.sqrt((k + 1) ** 2 + 2 * ctx.prec * float(self.variance)) - k))  # terms of the sum
-        total, first = arb(0), (-(arb(k + 1) ** 2) / (2 * self.variance)).exp()
-        j = k + 1
-        while True:
-            term = (-(arb(j) ** 2) / (2 * self.variance)).exp()
-            ratio = (-arb(2 * j + 1) / (2 * self.variance)).exp()
-            if term / (1 - ratio) < first * arb(2) ** (-ctx.prec):
-                return (total + _at_most(term / (1 - ratio))) / self._norm
-            total += term
-            j += 1
+        if k in self._tails:
+            return self._tails[k]
+        spend(math.sqrt((k + 1) ** 2 + 2 * ctx.prec * float(self.variance)) - k)  # terms of the sum
+        # a term is the one before times e^(−(2j+1)/2σ²), and that ratio falls by e^(−1/σ²) each time
+        term = first = (-(arb(k + 1) ** 2) / (2 * self.variance)).exp()
+        ratio, fall = (-arb(2 * k + 3) / (2 * self.variance)).exp(), (-1 / self.variance).exp()
+        total = arb(0)
+        while not term / (1 - ratio) < first * arb(2) ** (-ctx.prec):
+            for _ in range(8):
+                total += term
+                term, ratio = term * ratio, ratio * fall
+        self._tails[k] = (total + _at_most(term / (1 - ratio))) / self._norm
+        return self._tails[k]
 
     def mean(self) -> Arb | None:
         return self._square / 2

@@ -23,6 +23,7 @@ from discreet.numerics import Arb, ball
 class Pair(ABC):
     """The law of one privacy loss: its transform, its curve, its largest value."""
 
+    ball_work = 30.0  # units of work for one value of the transform in balls
     cost: int = 1  # of one value of the transform in floating point, in values of the Laplace's
 
     def failure(self) -> Arb:
@@ -47,7 +48,7 @@ class Pair(ABC):
 
     def balls(self, grid: Grid) -> Balls:
         """The same in balls."""
-        spend(30 * (grid.last + 1))
+        spend(self.ball_work * (grid.last + 1))
         whole = self.moment(acb(grid.theta)).real
         return Balls([value / whole for value in self.moments(grid.theta, grid.spacing, grid.last)])
 
