@@ -147,9 +147,12 @@ def test_a_failing_engine_keeps_the_charge_and_gives_a_constant_error(tmp_path, 
         assert "division" not in str(failure.value)
         monkeypatch.undo()
         assert curator.remaining.epsilon == Fraction(3, 2)
-        assert curator.history[-1].state == "abandoned"
-        curator.ask(SQL, epsilon=0.5)
-        assert curator.remaining.epsilon == 1
+        assert curator.history[-1].state == "failed"
+        with pytest.raises(dp.EngineFailure, match="not run again"):  # the same question is the same failure
+            curator.ask(SQL, epsilon=0.5)
+        assert curator.remaining.epsilon == Fraction(3, 2)
+        curator.ask(SQL, epsilon=0.25)
+        assert curator.remaining.epsilon == Fraction(5, 4)
 
 
 def test_an_error_inside_the_release_says_nothing_of_the_data(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ time that the data did not choose.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from discreet.answers import Answer, Receipt, restore, store
 from discreet.errors import LedgerConflict
@@ -24,7 +24,7 @@ def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
 
 
 def _receipt(plan: Plan, permit: Permit) -> Receipt:
-    return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining)
+    return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining, failures=permit.failures)
 
 
 class Answering:
@@ -39,7 +39,7 @@ class Answering:
         self._promises = tuple(plan.promises for plan in plans)  # what is charged is what may run
         self._holdings, self._analyst = holdings, analyst
         self._charge: Charge | None = None
-        self._left: Any = None
+        self._permit: Permit | None = None
         self._stored: bytes | None = None
 
     @property
@@ -50,32 +50,36 @@ class Answering:
     def find(self) -> tuple[Answer, ...] | None:
         """The stored answers that asking would give for nothing; None where it would be charged."""
         found = self._holdings.ledger().find_answer(self._request(key=None))
-        return None if found is None else restore(self.plans, found)
+        return None if found is None else restore(self.plans, found, charged=False)
 
     def charge(self, *, key: str | None = None) -> bool:
         """Pay for all plans; False where they were answered before, and this is free."""
-        self._holdings.check()  # before anything is paid: data that cannot be opened costs nothing
+        self._holdings.reach()  # before anything is paid: data that is out of reach costs nothing
         ledger = self._holdings.ledger()
         self._charge = ledger.charge(self._request(key=key))
         self._stored = self._charge.answer
         if self._stored is None:
-            self._left = ledger.remaining
+            self._permit = Permit(
+                self._charge.id, ledger.remaining, self._promises, ledger.failures(self._analyst)
+            )
         return self._stored is None
 
     def run(self, runner: Runner | None = None) -> None:
         """Read the data, once; what is released stays here until it is stored."""
-        permit = Permit(self._charged.id, self._left, self._promises)
-        self._stored = (runner or self._run_here)(self.plans, permit)
+        if self._permit is None:
+            raise LedgerConflict("a question must be charged before it is run, and it is not.")
+        self._stored = (runner or self._run_here)(self.plans, self._permit)
 
     def store(self) -> tuple[Answer, ...]:
         """Charged becomes answered; only after this may a byte of the answers leave."""
         assert self._stored is not None
-        if self._charged.answer is None:
+        charged = self._charged.answer is None
+        if charged:
             self._holdings.ledger().answer(self._charged, self._stored)
-        return restore(self.plans, self._stored)
+        return restore(self.plans, self._stored, charged=charged)
 
     def abandon(self) -> None:
-        """Say that no answer will come. Nothing is refunded."""
+        """Say that no answer will come: a failure, counted. Nothing is refunded."""
         self._holdings.ledger().abandon(self._charged)
 
     def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:

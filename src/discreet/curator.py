@@ -3,7 +3,7 @@
 A question is planned, charged durably, run on the engine, given noise, stored, and only then answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Self, Unpack, overload
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.dry_run import DryRun, try_out
+from discreet.engines import Engine
 from discreet.holdings import Holdings
 from discreet.ledger import Ledger, Record, check_known
 from discreet.numerics import Real
@@ -67,7 +68,8 @@ class Curator(AbstractContextManager["Curator"]):
     ) -> Self:
         """Open a file, a frame, or a table of the engine's database. What is declared is the policy that a
         file would state (docs/guide/policy.md): unit, budget, name, types, bounds, keys, max_groups,
-        max_rows, relation, population, version, filter, per_analyst, per_question, share_answers, public.
+        max_rows, relation, population, version, filter, per_analyst, per_question, share_answers, ration,
+        public.
         `ledger` is a file or an address, or what a policy's [ledger] states: place, anchor, key_file. What it
         knows of the data set (budget, unit) stands: opening with anything else is refused.
         """
@@ -189,6 +191,10 @@ class Curator(AbstractContextManager["Curator"]):
     def limit_time(self, seconds: float) -> None:
         """Let no pass over the data take longer than this, from the next opening of the engine on."""
         self._holdings.timeout_s = seconds
+
+    def opening(self) -> Callable[[], Engine]:
+        """What opens this data set's engine in another process, without its ledger."""
+        return self._holdings.opening()
 
     def open_all(self) -> None:
         """Open engine and ledger now: what is wrong with them is said before the first question."""

@@ -5,6 +5,7 @@
     ├── UnsupportedQuery   a question outside the closed list of allowed nodes
     ├── PolicyViolation    a question or an opening that the owner's policy forbids
     ├── BudgetExceeded     a charge that does not fit its accounts
+    ├── Rationed           too many charges that failed: asking waits until the owner has looked
     ├── LedgerConflict     a ledger that does not agree with what was asked of it
     ├── Finished           an interactive mechanism that has used up its answers
     ├── Unauthenticated    a request without a valid token
@@ -62,6 +63,12 @@ class BudgetExceeded(DiscreetError):
     """A charge that would overspend an account."""
 
     code, status, exit_code = "budget_exceeded", 409, 5
+
+
+class Rationed(DiscreetError):
+    """An analyst whose allowance of failed questions is used up, or under way."""
+
+    code, status, exit_code = "rationed", 403, 12
 
 
 class LedgerConflict(DiscreetError):

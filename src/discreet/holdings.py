@@ -2,7 +2,8 @@
 
 import contextlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from discreet.engines import Engine, describe_policy, open_engine
@@ -38,9 +39,24 @@ class Holdings:
                 self._engine = open_engine(self._kind, self.declared, self._frames, timeout_s=self.timeout_s)
             return self._engine
 
-    def check(self) -> None:
-        """Open the data if it is not, and refuse it if it changed: asked before anything is paid."""
-        self.engine().check()
+    def reach(self) -> Engine:
+        """The engine, once it answers: an outage that is found here costs nothing and counts as nothing."""
+        engine = self.engine()
+        engine.reach()
+        return engine
+
+    def opening(self) -> Callable[[], Engine]:
+        """What opens the same engine in another process: it can be pickled, and holds no data.
+
+        Frames and sessions live in one process alone, so data sets of these have none.
+        """
+        if self._frames or not isinstance(self._kind, str):
+            raise InvalidParameter(
+                "data that other processes read must be named by a policy (files, or an engine's address), "
+                "got frames or a session. Write a policy: discreet policy init.",
+                parameter="engine",
+            )
+        return partial(open_engine, self._kind, self.declared, {}, timeout_s=self.timeout_s)
 
     @property
     def known(self) -> Policy:
@@ -60,8 +76,17 @@ class Holdings:
         """The ledger, which keeps its own budget and refuses to be opened with another."""
         with self._lock:
             if self._ledger is None:
-                self._ledger = open_ledger(self.declared, self._path, other_people=self._other_people)
+                known, people = self._described(), self._other_people
+                self._ledger = open_ledger(self.declared, self._path, known=known, other_people=people)
             return self._ledger
+
+    def _described(self) -> Policy | None:
+        """The policy with the data's own columns, where they cost little: no server is called for them."""
+        if self._engine is not None:
+            return self._engine.policy
+        is_here = self._kind in ("duckdb", "memory")
+        known = self.known if is_here else self.declared
+        return None if known is self.declared else known
 
     def close(self) -> None:
         """Give back files and connections; the next question opens them again."""

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class Permit:
     charge: int
     remaining: Any
     promises: tuple[tuple[Promise, ...], ...]
+    failures: int = 0  # of the analyst's questions, that count
 
 
 Released: TypeAlias = tuple[Plan, tuple[Outcome, ...]]
@@ -171,6 +172,22 @@ def _chosen(
     return chosen
 
 
+class Book(Protocol):
+    """Where the questions of a watch are entered before they read data, and what became of each."""
+
+    def begin(self) -> Any: ...
+    def settle(self, entered: Any) -> None: ...
+    def fail(self, entered: Any) -> None: ...
+
+
+class Test(NamedTuple):
+    """One question of a watch: what is read, in which step, and its entry."""
+
+    plan: ExactPlan
+    step: Fraction
+    entered: Any
+
+
 class Watch:
     """A sparse vector over questions: is a COUNT or SUM above the threshold? Paid for whole when opened.
 
@@ -187,11 +204,15 @@ class Watch:
         threshold: Real,
         run: Run,
         read: Callable[[str], Question],
+        *,
+        book: Book,
+        most: int,
     ) -> None:
         self._stream, self._run, self._read = stream, run, read
+        self._book, self._tests_left, self._has_failed = book, most, False
         self._threshold = exact(threshold, name="threshold")
         self._salt = fresh_source().word() >> 1
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @property
     def finished(self) -> bool:
@@ -199,14 +220,46 @@ class Watch:
         return self._stream.finished
 
     def test(self, question: str) -> bool:
-        """Whether the answer to one ungrouped COUNT or SUM is above the threshold, by the noise."""
-        plan, step = self._plan(question)
+        """Whether the answer to one ungrouped COUNT or SUM is above the threshold, by the noise.
+
+        A test that fails is counted as a failed question is, and ends the watch.
+        """
         with self._lock:
-            if self.finished:
-                raise Finished("this watch has given its last answer. Open another one.")
-            (total,) = self._run(plan).totals[0]
-            distance = total * step - self._threshold
-            return self._stream.test(distance * self._shrink(plan, step))
+            asked = self.begin(question)
+            try:
+                above = self.compare(asked)
+            except BaseException:
+                self.fail(asked)
+                raise
+            self.settle(asked)
+            return above
+
+    def begin(self, question: str) -> Test:
+        """Enter a question, before data is read; a server settles it, or says that it failed, when due."""
+        plan, step = self._plan(question)
+        if self.finished or self._has_failed:
+            last = "failed at its last question" if self._has_failed else "has given its last answer"
+            raise Finished(f"this watch {last}. Open another one.")
+        if self._tests_left <= 0:
+            raise Finished("this watch was asked as often as the policy allows. Open another one.")
+        self._tests_left -= 1
+        return Test(plan, step, self._book.begin())
+
+    def compare(self, test: Test, *, run: Run | None = None) -> bool:
+        """Read the data for a question that was entered; with `run` it is read there. The stream, which no
+        process may copy, stays in this one."""
+        (total,) = (run or self._run)(test.plan).totals[0]
+        distance = total * test.step - self._threshold
+        return self._stream.test(distance * self._shrink(test.plan, test.step))
+
+    def settle(self, test: Test) -> None:
+        """The question has its answer."""
+        self._book.settle(test.entered)
+
+    def fail(self, test: Test) -> None:
+        """The question failed, or was late; what it counted is not known, so the watch is over."""
+        self._has_failed = True
+        self._book.fail(test.entered)
 
     def _plan(self, question: str) -> tuple[ExactPlan, Fraction]:
         resolved = self._read(question)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from discreet.cli import main
+from discreet.errors import InvalidParameter
 
 SQL = "SELECT city, COUNT(DISTINCT person) AS people FROM accounts GROUP BY city"
 
@@ -54,6 +55,79 @@ def test_json_and_csv_are_for_programs(accounts, capsys):
     assert [row["city"] for row in answer["rows"]] == ["Ottawa", "Toronto"]
     assert answer["receipt"]["price"] == {"epsilon": "0.5"}
     assert run(capsys, *words, "--csv")[1].splitlines()[0] == "city,people,people_lower,people_upper"
+
+
+CHOICES = ("MEDIAN(debt)", "QUANTILE(debt, 0.9)", "MIN(debt)", "MODE(city)", "MEDIAN(debt) + 1")
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_plot_that_cannot_be_drawn_is_refused_before_the_charge(accounts, capsys, choice):
+    words = ("ask", accounts, f"SELECT {choice} AS m FROM accounts", "--unit", "person", "--epsilon", "0.5")
+    options = ("--bounds", "debt=0:1000", "--keys", "city=Ottawa,Toronto")
+    code, out, err = run(capsys, *words, *options, "--plot", "m.html")
+    assert (code, out) == (2, "")
+    assert "must have a column with intervals" in err
+    assert "remaining epsilon 0.5" in run(capsys, *words, *options)[1]
+
+
+@pytest.mark.parametrize("file", ["m.bmp", "nowhere/m.html"])
+def test_a_plot_that_cannot_be_written_is_refused_before_the_charge(accounts, capsys, file):
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
+    assert run(capsys, *words, "--plot", file)[0] == 2
+    assert "remaining epsilon 0.5" in run(capsys, *words)[1]
+
+
+def test_an_answer_is_printed_before_anything_is_drawn_or_saved(accounts, capsys, monkeypatch):
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
+    monkeypatch.setattr("discreet.pictures.Picture.save", fail_to_save)
+    code, out, err = run(capsys, *words, "--plot", "m.html")
+    assert code == 2
+    assert "Ottawa" in out
+    assert "no room" in err
+    code, out, err = run(capsys, *words, "--json", "--save", "accounts.csv")
+    assert code == 2
+    assert json.loads(out)["rows"]
+    assert "not all was written" in err
+
+
+def fail_to_save(*_, **__):
+    raise InvalidParameter("no room", parameter="path")
+
+
+def test_an_answer_from_the_ledger_says_so(accounts, capsys):
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
+    first, again = run(capsys, *words)[1], run(capsys, *words)[1]
+    assert "from the ledger, free" not in first
+    assert "from the ledger, free · price then epsilon 0.5 · remaining then epsilon 0.5" in " ".join(
+        again.split()
+    )
+    told = json.loads(run(capsys, *words, "--json")[1])
+    assert (told["charged"], told["receipt"]["charged"]) == (False, False)
+
+
+OPTIONS = ("--epsilon", "--rho", "--within", "--confidence", "--delta")
+TEXTS = ("50%", "0.5 %", "1e-6%", "5,0", "0x1", "1/2", "½", "5e", "0.5ε", "$5")
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [*((each, "50%") for each in OPTIONS), *(("--epsilon", each) for each in TEXTS[1:])]
+)
+def test_a_number_is_a_decimal_and_nothing_else(accounts, capsys, option, text):
+    words = ["ask", accounts, SQL, "--unit", "person", "--keys", "city=Ottawa,Toronto", f"{option}={text}"]
+    if option in ("--confidence", "--delta"):
+        words += ["--epsilon", "0.1"]
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (2, "")
+    assert f"{option[2:]} must be a decimal number" in err
+    assert not Path("accounts.ledger").exists()
+
+
+@pytest.mark.parametrize("text", ["50%", "1,50%", "epsilon=50%", "rho=5%"])
+def test_a_budget_is_made_of_decimal_numbers_and_nothing_else(accounts, capsys, text):
+    words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.1", "--budget", text)
+    code, _, err = run(capsys, *words)
+    assert code == 2
+    assert "budget must be a decimal number" in err
 
 
 def test_a_refused_question_is_underlined_and_exits_with_its_code(accounts, capsys):

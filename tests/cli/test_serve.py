@@ -104,7 +104,8 @@ def test_a_killed_server_keeps_its_charges_and_abandons_what_ran(tmp_path):
         asking.join()
     with dp.Curator.from_policy(policy) as curator:
         assert curator.remaining.epsilon == 98
-        assert [record.state for record in curator.history if record.kind == "charge"] == ["abandoned"]
+        assert [record.state for record in curator.history if record.kind == "charge"] == ["failed"]
+        assert curator.ledger.failures("ann") == 1
 
 
 def ask_and_wait(request):

@@ -1,11 +1,13 @@
 """One unit moves at most max_groups groups, each by at most max_rows of its rows: for all data and hashes."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from discreet.engines import DuckDBEngine, MemoryEngine, memory, sql_bounding
+from discreet.engines import DuckDBEngine, MemoryEngine, memory, sql_bounding, sql_relations
+from discreet.engines.rows import Row, cap_rows
 from discreet.engines.sql import column, whole
 from discreet.planning import RowCount, UnitCount, plan_exact
 from discreet.queries import read_question
@@ -199,6 +201,56 @@ def test_rows_are_bounded_after_the_join():
     plan, found = exact("SELECT COUNT(*) AS n FROM visits JOIN accounts ON visitor = person", rows)
     assert plan.max_rows == 1
     assert found.totals == ((1,),)
+
+
+VISITS = {
+    "visits": [
+        {"visitor": person, "branch": "north", "minutes": minute}
+        for person in range(30)
+        for minute in range(20)
+    ]
+}
+PAIRS = (
+    "SELECT SUM(a.minutes * 100 + b.minutes) AS s FROM visits AS a JOIN visits AS b ON a.visitor = b.visitor"
+)
+
+
+def capped():
+    """A self-join of 30 people with 20 rows each, every side cut to 3, and nothing cut after it."""
+    plan = plan_exact(read_question(PAIRS, BANK), salt=5)[0].plans[0]
+    plan = replace(plan, rows=replace(plan.rows, cap=3), max_rows=10**6)
+    rows = {**EMPTY, **VISITS}
+    reference = MemoryEngine(BANK, rows).run(plan).totals
+    engine = DuckDBEngine(BANK, as_arrow(BANK, rows), hashing="md5")
+    count = replace(plan, measures=(RowCount(),))
+    try:
+        return reference, engine.run(plan).totals, engine.run(count).totals
+    finally:
+        engine.close()
+
+
+def test_each_side_of_a_join_is_cut_before_it():
+    reference, found, pairs = capped()
+    assert found == reference
+    assert pairs == ((30 * 3 * 3,),)
+
+
+def test_a_join_cut_on_one_side_would_be_noticed(monkeypatch):
+    whole_cap = sql_relations.Relations._cap
+    monkeypatch.setattr(
+        sql_relations.Relations,
+        "_cap",
+        lambda self, side, cap, number: side if number else whole_cap(self, side, cap, number),
+    )
+    reference, found, pairs = capped()
+    assert found != reference
+    assert pairs == ((30 * 3 * 20,),)
+
+
+def test_the_sides_of_a_join_are_cut_by_choices_of_their_own():
+    rows = [Row(1, {("a", "x"): value}) for value in range(100)]
+    sides = [{row.values["a", "x"] for row in cap_rows(rows, 50, 5, side=side)} for side in (0, 1)]
+    assert sides[0] != sides[1]
 
 
 def test_foreign_keys_that_lead_nowhere_are_dropped():

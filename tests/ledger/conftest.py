@@ -29,14 +29,22 @@ class MemoryWorld:
 
     def __init__(self) -> None:
         self._store = MemoryStore(ChainGuard())
+        self._open: list[Ledger] = []
 
     def open(self, *, dataset="bank", budget=None, other_people=None, **declared):
+        self.close()
         declaration = Declaration.of(dataset, budget or PureDP(1), **{**DECLARED, **declared})
         self._store.restart()
-        return Ledger(self._store, declaration, other_people=other_people)
+        self._open = [Ledger(self._store, declaration, other_people=other_people)]
+        return self._open[0]
+
+    def crash(self):
+        self._open = []
 
     def close(self):
-        self._store.close()
+        for ledger in self._open:
+            ledger.close()
+        self._open = []
 
 
 class PlacedWorld:
@@ -53,9 +61,16 @@ class PlacedWorld:
         self._open = [ledger]
         return ledger
 
+    def crash(self):
+        """What kill -9 leaves: the locks are gone, and nothing was said."""
+        for ledger in self._open:
+            ledger._store.close()
+        self._open = []
+
     def close(self):
         for ledger in self._open:
             ledger.close()
+        self._open = []
 
 
 # Every store that the suites run on; those that outlive a process lie at a place of their own.

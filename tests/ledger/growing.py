@@ -2,7 +2,6 @@
 
 import hashlib
 import sqlite3
-from dataclasses import asdict
 from pathlib import Path
 
 from discreet.accounting import Total, rule_for
@@ -34,7 +33,7 @@ def write_past(path: Path, charges: int, *, version: int = len(MIGRATIONS)) -> N
 def _make_version(connection: sqlite3.Connection, version: int) -> None:
     migrate(connection)
     for step in MIGRATIONS[version:]:
-        for statement in step:
+        for statement in reversed(step):
             kind, name = statement.split()[1:3]
             connection.execute(f"DROP {kind} {name}")
     connection.execute(f"PRAGMA user_version = {version}")
@@ -52,7 +51,7 @@ def _fill(connection: sqlite3.Connection, charges: int) -> None:
         entries.append((entry.sequence, entry.previous, entry.body, entry.digest))
         head = entry.head
 
-    add(kind="dataset", dataset="bank", declaration=asdict(declaration), other_people=None, time="")
+    add(kind="dataset", dataset="bank", declaration=declaration.facts, other_people=None, time="")
     add(kind="account", account="bank", rule=rule.to_json(), time="")
     for number in range(charges):
         total = total.plus(cost)

@@ -5,19 +5,22 @@ them anywhere. The world outside remembers every draw of noise from the data and
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from discreet.errors import BudgetExceeded, LedgerConflict
+from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
 from discreet.ledger import FileAnchor, Ledger, Request
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.postgres import PostgresStore
 from discreet.losses import ApproxDP
+from discreet.tables import Ration
 from servers.postgres import PostgresServer
 
 BUDGET = ApproxDP(1, 1e-6)
+RATION = Ration(least_price=Fraction(1, 10**18))
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Honest:
         return str(folder / "bank.ledger")
 
     def _open(self) -> Ledger:
-        return Ledger.open(self._place, dataset="bank", budget=BUDGET, anchors=[self._anchor])
+        return Ledger.open(self._place, dataset="bank", budget=BUDGET, anchors=[self._anchor], ration=RATION)
 
     def _save(self) -> object:
         """All that the store holds."""
@@ -89,6 +92,9 @@ class Honest:
         yield
         answer = world.draw(question)
         yield
+        if world.data_errors:
+            ledger.abandon(charge)
+            return
         ledger.answer(charge, answer)
         yield
         world.release(question, answer)
@@ -106,8 +112,15 @@ class Honest:
 
     def crash(self, process: int) -> None:
         """End one process: the kernel drops its locks and files; then it starts again."""
-        self._ledgers[process].close()
+        self._ledgers[process]._store.close()
         self._ledgers[process] = self._open()
+
+    def failures(self, analyst: str) -> int:
+        return self._ledgers[0].failures(analyst)
+
+    def release_failures(self) -> None:
+        with suppress(InvalidParameter):  # there was none
+            self._ledgers[0].release_failures(reason="looked")
 
     def spent(self) -> tuple[Fraction, Fraction]:
         self._ledgers[0].verify()
@@ -144,7 +157,7 @@ class HonestOnServer(Honest):
 
     server: ClassVar[PostgresServer]
     empty: ClassVar[Any] = None  # the rows of a ledger that nothing has happened to
-    TABLES = ("head", "entries", "datasets", "accounts", "charges", "keys")
+    TABLES = ("head", "entries", "datasets", "accounts", "charges", "failures", "keys")
 
     def _make_place(self, folder: Path) -> str:
         server = self.server
@@ -235,6 +248,10 @@ class Naive:
     def spent(self) -> tuple[Fraction, Fraction]:
         return self.epsilon, self.delta
 
+    def failures(self, analyst: str) -> int:
+        return 0
+
+    def release_failures(self) -> None: ...
     def crash(self, process: int) -> None: ...
     def copy(self) -> None: ...
     def restore(self) -> None: ...

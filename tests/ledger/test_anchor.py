@@ -1,12 +1,16 @@
 """Anchors and seals: what a copied or restored file cannot hide."""
 
+import hmac
+import json
 import shutil
+import sqlite3
 import stat
 
 import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger import CommandAnchor, FileAnchor, Head, Ledger, LedgerFile, Request
+from discreet.ledger import CommandAnchor, Entry, FileAnchor, Head, Ledger, LedgerFile, Request
+from discreet.ledger.guard import ChainGuard
 from discreet.losses import PureDP
 
 KEY = b"sixteen bytes or more"
@@ -177,3 +181,55 @@ def test_a_chain_written_without_the_key_is_refused(tmp_path):
 def test_a_short_key_is_refused(tmp_path):
     with pytest.raises(InvalidParameter, match="16 bytes"):
         open_ledger(tmp_path / "x.ledger", key=b"short")
+
+
+# --- a forger who rewrites consistently -------------------------------------------------------------------
+
+
+def forge(path, sequence, **changed):
+    """Say other facts in one entry: its digest anew, the next entry's predecessor, the head if it is last."""
+    connection = sqlite3.connect(path)
+    with connection:
+        row = connection.execute(
+            "SELECT previous, body FROM entries WHERE sequence = ?", (sequence,)
+        ).fetchone()
+        before = Head(sequence - 1, row[0])
+        forged = Entry.after(before, {**json.loads(row[1]), **changed})
+        values = (forged.body, forged.digest, sequence)
+        connection.execute("UPDATE entries SET body = ?, digest = ? WHERE sequence = ?", values)
+        connection.execute(
+            "UPDATE entries SET previous = ? WHERE sequence = ?", (forged.digest, sequence + 1)
+        )
+        connection.execute("UPDATE head SET digest = ? WHERE sequence = ?", (forged.digest, sequence))
+    connection.close()
+
+
+def charged(path, **kept):
+    with Ledger.open(path, dataset="bank", budget=PureDP(1), **kept) as ledger:
+        for number in range(3):
+            ledger.answer(ledger.charge(ask(number)), b"42")
+
+
+def test_an_entry_rewritten_in_the_middle_is_found_by_verify(tmp_path):
+    kept = {"key": KEY, "anchors": [FileAnchor(tmp_path / "anchor")]}
+    charged(tmp_path / "bank.ledger", **kept)
+    forge(tmp_path / "bank.ledger", 5, analyst="somebody else")
+    with LedgerFile(tmp_path / "bank.ledger", **kept) as file, pytest.raises(LedgerConflict, match="hash"):
+        file.verify()
+
+
+def test_a_last_entry_rewritten_with_its_head_breaks_the_seal(tmp_path):
+    charged(tmp_path / "bank.ledger", key=KEY)
+    forge(tmp_path / "bank.ledger", 8, digest="0" * 64)
+    with pytest.raises(LedgerConflict, match="seal"):
+        Ledger.open(tmp_path / "bank.ledger", dataset="bank", budget=PureDP(1), key=KEY)
+
+
+def test_a_seal_without_the_heads_digest_would_pass_for_another_chain(tmp_path, monkeypatch):
+    def careless(self, head):
+        return hmac.new(KEY, f"{head.sequence}".encode(), "sha256").hexdigest()
+
+    monkeypatch.setattr(ChainGuard, "seal", careless)
+    charged(tmp_path / "bank.ledger", key=KEY)
+    forge(tmp_path / "bank.ledger", 8, digest="0" * 64)
+    Ledger.open(tmp_path / "bank.ledger", dataset="bank", budget=PureDP(1), key=KEY).close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from discreet.ledger import Ledger
-from discreet.ledger.store import UNAVAILABLE
+from discreet.ledger.entry import UNAVAILABLE
 from discreet.losses import PureDP
 from ledger.crash.disk import Disk, read_trace
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
+from discreet.ledger import entry
 from discreet.ledger.entry import Entry, Head, canonical
 
 FACTS = st.dictionaries(st.text(max_size=8), st.text(max_size=8) | st.integers() | st.none(), max_size=4)
@@ -33,6 +34,26 @@ def test_a_chain_follows_itself_and_is_read_back(facts):
 def test_every_part_of_an_entry_is_bound(change):
     first, second = chain({"kind": "a"}, {"kind": "b"})
     assert not replace(second, **change).follows(first.head)
+
+
+def rewritten():
+    """A forger's chain: the middle entry says something else, its digest is made anew, the last names it."""
+    first, _, third = chain({"kind": "a"}, {"kind": "b"}, {"kind": "c"})
+    forged = Entry.after(first.head, {"kind": "other"})
+    return first, forged, replace(third, previous=forged.digest)
+
+
+def test_a_consistent_rewrite_in_the_middle_breaks_what_follows():
+    first, forged, third = rewritten()
+    assert forged.follows(first.head)
+    assert not third.follows(forged.head)
+
+
+def test_a_hash_without_its_predecessor_would_not_notice(monkeypatch):
+    monkeypatch.setattr(entry, "_digest", lambda sequence, previous, body: str(hash((sequence, body))))
+    first, forged, third = rewritten()
+    assert forged.follows(first.head)
+    assert third.follows(forged.head)
 
 
 def test_equal_facts_have_one_text_and_no_nan():

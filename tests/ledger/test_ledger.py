@@ -110,10 +110,12 @@ def test_an_abandoned_charge_is_not_answered_and_not_refunded(world):
     assert ledger.remaining == PureDP(0.9)
 
 
-def test_after_a_restart_a_charge_without_an_answer_is_abandoned(world):
+@pytest.mark.parametrize(("end", "state"), [("close", "stopped"), ("crash", "failed")])
+def test_after_a_restart_a_charge_without_an_answer_is_abandoned(world, end, state):
     charge = world.open().charge(ask())
+    getattr(world, end)()
     ledger = world.open()
-    assert [record.state for record in ledger.history() if record.kind == "charge"] == ["abandoned"]
+    assert [record.state for record in ledger.history() if record.kind == "charge"] == [state]
     with pytest.raises(LedgerConflict):
         ledger.answer(charge, b"from before")
     ledger.verify()
@@ -207,7 +209,7 @@ def test_many_analysts_share_one_budget_for_the_data_set(world):
 def test_each_rule_admits_exactly_what_it_should(world, budget, rule, price, count):
     ledger = world.open(budget=budget, filter=rule)
     for _ in range(count):
-        ledger.charge(Request(loss=price))
+        ledger.answer(ledger.charge(Request(loss=price)), b"watched")
     with pytest.raises(BudgetExceeded):
         ledger.charge(Request(loss=price))
     assert type(ledger.remaining) is type(budget)
@@ -302,14 +304,14 @@ def test_a_budget_is_only_ever_raised(world, budget):
 
 def test_an_owners_entry_needs_a_reason(world):
     with pytest.raises(InvalidParameter, match="reason"):
-        world.open().amend(reason=" ", unit="household")
+        world.open().amend(reason=" ", unit="household", group_size=1)
 
 
 def test_changing_who_is_protected_is_an_entry(world, names):
     ledger = world.open()
     spend(ledger, names, 0.5)
-    ledger.amend(reason="households share accounts", unit="household")
-    ledger = world.open(unit="household")
+    ledger.amend(reason="the column was renamed", unit="customer", group_size=1)
+    ledger = world.open(unit="customer")
     assert ledger.remaining == PureDP(0.5)
     ledger.verify()
 

@@ -164,7 +164,7 @@ def test_an_older_ledger_is_brought_forward_by_its_curator_alone(
     with pytest.raises(LedgerConflict, match="newest version"):
         LedgerFile(address)
     assert open_ledger().spent == PureDP(0.1)
-    assert postgres_server.execute(f"SELECT number FROM {schema_of(address)}.version") == [(2,)]
+    assert postgres_server.execute(f"SELECT number FROM {schema_of(address)}.version") == [(3,)]
     with LedgerFile(address) as reader:
         reader.verify()
 

@@ -10,6 +10,7 @@ import pytest
 from discreet.accounting import notion_json
 from discreet.ledger import LedgerFile
 from discreet.losses import ZCDP, ApproxDP, PureDP
+from discreet.tables import Ration
 
 PROCESSES, ADMITTED = 8, 10
 CASES = {
@@ -34,15 +35,18 @@ def racers():
         process.stdout.close()
 
 
-def race(pool, place, case, *, fault=None):
+def race(pool, place, case, *, fault=None, analyst=None):
     budget, price = map(notion_json, CASES[case])
-    task = {"place": str(place), "budget": budget, "price": price, "fault": fault}
+    task = {"place": str(place), "budget": budget, "price": price, "fault": fault, "analyst": analyst}
     for process in pool:
         print(json.dumps(task), file=process.stdin, flush=True)
     assert {process.stdout.readline() for process in pool} == {"ready\n"}
     for process in pool:
         print("go", file=process.stdin, flush=True)
-    return sum(int(process.stdout.readline()) for process in pool)
+    admitted = sum(int(process.stdout.readline()) for process in pool)
+    for process in pool if fault is None else ():
+        print("done", file=process.stdin, flush=True)
+    return admitted
 
 
 def race_often(racers, fresh_place, case, rounds):
@@ -62,6 +66,14 @@ def test_exactly_ten_are_admitted_in_every_round(racers, fresh_place, case):
 @pytest.mark.parametrize("case", CASES)
 def test_exactly_ten_are_admitted_in_each_of_fifty_rounds(racers, fresh_place, case):
     race_often(racers, fresh_place, case, 50)
+
+
+def test_no_more_questions_of_one_analyst_run_at_once_than_may_still_fail(racers, fresh_place):
+    for _ in range(3):
+        place = fresh_place()
+        assert race(racers, place, "pure", analyst="ann") == Ration().failures
+        with LedgerFile(place) as ledger:
+            assert ledger.verify().charges == Ration().failures
 
 
 def test_the_race_catches_a_file_that_is_checked_and_then_charged(racers, tmp_path):

@@ -13,9 +13,8 @@ from ledger.conftest import MemoryWorld
 
 
 def charge(ledger, analyst, price):
-    return ledger.charge(
-        Request(loss=price if not isinstance(price, float) else PureDP(price), analyst=analyst)
-    )
+    loss = price if not isinstance(price, float) else PureDP(price)
+    ledger.answer(ledger.charge(Request(loss=loss, analyst=analyst)), b"42")
 
 
 def test_others_cannot_drain_a_share(world):

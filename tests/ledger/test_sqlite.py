@@ -16,7 +16,7 @@ import pytest
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import Ledger, LedgerFile, Request
 from discreet.ledger.connection import configure
-from discreet.ledger.store import UNAVAILABLE
+from discreet.ledger.entry import UNAVAILABLE
 from discreet.losses import PureDP
 from ledger.places import entries_after_a_fork_in_the_middle
 from ledger.tampering import EDITS
@@ -255,7 +255,8 @@ def test_nobody_waits_for_ever_behind_a_busy_process(sqlite_world):
 
     def load():
         while not stop.is_set():
-            busy.charge(Request(loss=PureDP(0.001)))
+            name = threading.current_thread().name
+            busy.answer(busy.charge(Request(loss=PureDP(0.1), analyst=name)), b"42")
 
     threads = [threading.Thread(target=load) for _ in range(4)]
     for thread in threads:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from discreet.errors import BudgetExceeded, LedgerConflict
+from discreet.errors import BudgetExceeded, EngineFailure, LedgerConflict, Rationed
+from discreet.ledger import failing, verification
+from ledger import services
 from ledger.services import BUDGET, FAULTS, Honest, HonestOnServer, Naive, Question, World
 
 # Few enough to collide; the smallest is lost in any sum of floats.
@@ -41,7 +44,7 @@ class LedgerMachine(RuleBasedStateMachine):
         """One step of one client; it ends by finishing, or by a refusal."""
         try:
             next(client[1])
-        except (StopIteration, BudgetExceeded, LedgerConflict):
+        except (StopIteration, BudgetExceeded, LedgerConflict, Rationed, EngineFailure):
             self.clients.remove(client)
 
     def begin(self, question, process):
@@ -94,6 +97,15 @@ class LedgerMachine(RuleBasedStateMachine):
             self.service.restore()
         else:
             self.world.data_errors = happens == "data fails"
+
+    @rule()
+    def release_failures(self):
+        self.service.release_failures()
+
+    @invariant()
+    def the_ration_holds(self):
+        for analyst in ("alice", "bob"):
+            assert self.service.failures(analyst) <= services.RATION.failures
 
     @invariant()
     def the_budget_holds(self):
@@ -159,6 +171,14 @@ def test_no_interleaving_overspends_in_many_runs():
 @pytest.mark.soak
 def test_no_interleaving_overspends_on_a_server_in_many_runs(on_server):
     run(on_server, 500)
+
+
+def test_the_machine_catches_a_ration_that_is_not_kept(monkeypatch):
+    monkeypatch.setattr(services, "RATION", replace(services.RATION, failures=1))
+    monkeypatch.setattr(failing, "left", lambda failures, allowed, analyst: 3)
+    monkeypatch.setattr(verification, "left", lambda failures, allowed, analyst: 3)
+    with pytest.raises(AssertionError):
+        run(Honest, 400)
 
 
 @pytest.mark.slow

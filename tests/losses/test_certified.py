@@ -260,6 +260,6 @@ def test_bounded_range_answers_with_the_least_of_its_bounds():
     assert loss.epsilon(delta=1e-6) == pytest.approx(15.29, abs=0.01)  # by ρ = KL(ε)
     with working_precision(questions.BITS):
         pairs = parts_of(loss.terms, 0, "dominating")
-        dominating = questions._pair_epsilon(pairs, arb(10) ** -6, 1e-3, math.inf)
+        *_, dominating = questions._pair_epsilons(pairs, arb(10) ** -6, 1e-3, math.inf)
     assert dominating.upper == pytest.approx(16.90, abs=0.01)  # by the pair alone
     assert loss.epsilon_interval(delta=1e-6).lower > 14.0

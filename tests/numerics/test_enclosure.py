@@ -3,10 +3,10 @@ import threading
 from fractions import Fraction
 
 import pytest
-from flint import ctx
+from flint import arb, ctx
 
 from discreet.errors import InternalError
-from discreet.numerics import ball, certified_floor, certified_sign, enclosure, working_precision
+from discreet.numerics import ball, certified_floor, certified_sign, enclosure, power, working_precision
 
 
 def test_precision_is_raised_until_the_floor_is_decided():
@@ -44,3 +44,11 @@ def test_a_fork_waits_for_other_threads_and_can_decide():
         os._exit(0 if ctx.prec != 999 and certified_floor(lambda: ball(20).exp()) == 485165195 else 1)
     holder.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 1001])
+@pytest.mark.parametrize("middle", [0.0, 1e-40, -1e-40, 0.5, -0.5])
+def test_a_whole_power_of_a_ball_around_0_is_a_ball(middle, count):
+    wide = power(arb(middle, 1e-20), count)
+    assert wide.is_finite()
+    assert all(wide.contains(arb(middle + off) ** count) for off in (-1e-21, 1e-21))

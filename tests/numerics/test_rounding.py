@@ -5,7 +5,7 @@ from fractions import Fraction
 from flint import arb
 from hypothesis import given, strategies as st
 
-from discreet.numerics import ball, largest_power_of_two, round_down, round_up
+from discreet.numerics import ball, largest_power_of_two, round_down, round_up, state_down, state_up, stated
 
 
 @given(st.fractions())
@@ -43,3 +43,17 @@ def test_a_ball_far_below_or_above_every_float_is_rounded_at_once():
     assert (round_down(tiny), round_up(tiny)) == (0.0, 5e-324)
     assert (round_down(-tiny), round_up(-tiny)) == (-5e-324, 0.0)
     assert (round_down(huge), round_up(huge)) == (sys.float_info.max, math.inf)
+
+
+@given(st.fractions(min_value=0))
+def test_a_stated_answer_is_safe_as_a_float_and_as_the_decimal_it_prints(value):
+    low, high = state_down(value), state_up(value)
+    assert max(Fraction(low), Fraction(repr(low))) <= value <= stated(high) <= Fraction(high)
+    assert high <= math.nextafter(round_up(value), math.inf) and low >= math.nextafter(
+        round_down(value), -math.inf
+    )
+
+
+def test_a_stated_answer_keeps_a_decimal_that_is_exact():
+    assert (state_down(Fraction(1, 2)), state_up(Fraction(1, 10)), state_up(0)) == (0.5, 0.1, 0.0)
+    assert state_up(arb("nan")) == math.inf

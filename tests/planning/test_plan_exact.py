@@ -144,8 +144,7 @@ def test_a_broken_promise_of_values_moves_no_number_further(asked, value):
     policy = from_toml(KNOWN.replace("[0, 10], nullable", "[1000, 2000], nullable"))
     policy = policy.with_schema({"t": {"person": "integer"}})
     (each,) = plan_of(f"SELECT {asked}, COUNT(*) AS n FROM t", policy, epsilon=1).sets
-    table = MemoryEngine(policy, {"t": [{"person": 1, "x": value, "k": 1, "z": 1.0}]}).run(
-        each.exact.plans[0]
-    )
+    rows = {"t": [{"person": 1, "x": value, "k": 1, "z": 1.0}], "p": []}
+    table = MemoryEngine(policy, rows).run(each.exact.plans[0])
     for step in each.noises:
         assert abs(step.exact(table.totals[0])) <= step.noise.sensitivity

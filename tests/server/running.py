@@ -140,6 +140,7 @@ def promptly(policy: Path, *, limits: Limits = UNHURRIED, journal: Path | None =
     with running(policy, limits=limits, journal=journal) as served, prompt(served):
         for dataset in served.house.datasets.values():
             dataset._curator.limit_time(PATIENCE_S)
+            dataset.open()
         yield served
 
 
@@ -152,5 +153,5 @@ def prompt(served: Running) -> Iterator[None]:
     del desk._when_due
 
 
-async def when_ready(desk: Desk, work: Any, seconds: float) -> Any:
-    return await asyncio.wrap_future(desk._runners.submit(work))
+async def when_ready(_: Desk, running: Any, __: float) -> Any:
+    return await asyncio.wrap_future(running)

@@ -1,7 +1,12 @@
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import product
 
 import pytest
 
+from discreet.losses import GDP, ZCDP, ApproxDP
+from discreet.server.approvals import needs_approval
+from discreet.tables import read_budget
 from server.running import promptly, write_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM town"
@@ -20,6 +25,43 @@ def decide(town, approval, decision):
 
 def test_a_price_up_to_the_limit_needs_nobody(town):
     assert town.ask(COUNT, epsilon=0.5).status == 200
+
+
+def test_a_limit_in_epsilon_alone_grants_no_delta(town):
+    """Private keys spend delta, whether it is named or not; and so does whoever names one that is used."""
+    private = "SELECT shop, COUNT(*) AS n FROM town GROUP BY shop"
+    assert town.ask(private, epsilon=0.1).status == 202
+    assert town.ask(private, epsilon=0.1, delta=1e-12).status == 202
+    watch = {"threshold": 1, "epsilon": 0.1, "delta": 1e-9, "count": 2}
+    assert town.send("POST", "/api/datasets/town/watch", body=watch).status == 202
+    assert town.spent().epsilon == 0
+
+
+def test_a_limit_that_names_delta_grants_that_much(tmp_path):
+    limit = "approve_above = { epsilon = 0.5, delta = 1e-8 }"
+    private = "SELECT shop, COUNT(*) AS n FROM town GROUP BY shop"
+    with promptly(write_policy(tmp_path, server=limit)) as town:
+        assert town.ask(private, epsilon=0.1, delta=1e-8).status == 200
+        assert town.ask(private, epsilon=0.1, delta=2e-8).status == 202
+        assert town.ask(private, epsilon=0.6, delta=1e-8).status == 202
+
+
+def test_every_number_of_every_price_is_looked_at():
+    """Generated: prices of every measure against limits of every shape, one step below, at and above."""
+    shapes = ({"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}, {"rho": 1, "delta": 1e-6}, {"mu": 1})
+    prices = {
+        "epsilon": ApproxDP,
+        "rho": ZCDP,
+        "mu": lambda m, _: GDP(m),
+    }
+    for shape in shapes:
+        limit = dict(read_budget(shape))
+        for measure, make in prices.items():
+            for amount, delta in product((Fraction(1, 2), Fraction(1), Fraction(2)), (0, 1e-7, 1e-6, 1e-5)):
+                price = make(amount, delta if measure != "mu" else 0)
+                used = {measure: amount, "delta": Fraction(str(delta)) if measure != "mu" else 0}
+                above = any(number > limit.get(name, 0) for name, number in used.items())
+                assert needs_approval(read_budget(shape), price) is above, (shape, price)
 
 
 def test_a_price_above_it_waits_is_approved_and_asked_once(town):

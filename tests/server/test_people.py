@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -32,6 +33,36 @@ def test_only_the_digest_of_a_token_is_on_disk(people, tmp_path):
 def test_any_other_text_names_nobody(people, text):
     people.add("ann", "analyst")
     assert people.identify(text) is None
+
+
+def near_misses(people, token):
+    """Who is named by a token when the kept digest is another one: one digit changed, or cut, or longer."""
+    digest = people_module._digest(token)
+    others = [digest[:i] + ("0" if digest[i] != "0" else "1") + digest[i + 1 :] for i in range(len(digest))]
+    others += [digest[:i] for i in range(1, len(digest))] + [digest + "0", digest.upper(), " " + digest, "%"]
+    for other in others:
+        people._records.change("UPDATE tokens SET digest = ?", other)
+        yield people.identify(token)
+    people._records.change("UPDATE tokens SET digest = ?", digest)
+
+
+def test_a_token_is_compared_by_every_digit_of_its_digest(people):
+    token = people.add("olga", "owner")
+    assert set(near_misses(people, token)) == {None}
+    assert people.identify(token) == Person("olga", "owner")
+
+
+@pytest.mark.parametrize("digits", [8, 63])
+def test_the_comparison_is_seen_to_stop_early(people, monkeypatch, digits):
+    """A planted fault: only the first digits count, in the query and after it."""
+    token, rows = people.add("olga", "owner"), people._records.rows
+    start = f"substr(tokens.digest, 1, {digits}) = substr(?, 1, {digits})"
+    loose = partial(
+        lambda ask, statement, *values: ask(statement.replace("tokens.digest = ?", start), *values), rows
+    )
+    monkeypatch.setattr(people._records, "rows", loose)
+    monkeypatch.setattr(people_module.hmac, "compare_digest", lambda a, b: a[:digits] == b[:digits])
+    assert Person("olga", "owner") in set(near_misses(people, token))
 
 
 def test_a_revoked_token_names_nobody_and_others_go_on(people):

@@ -1,10 +1,13 @@
 """The routes, over a real socket."""
 
 import json
+import math
 from fractions import Fraction
 
+import pandas
 import pytest
 
+import discreet as dp
 from discreet.server.headers import HEADERS
 from server.running import promptly, write_policy
 
@@ -38,7 +41,8 @@ def test_an_answer_comes_with_intervals_and_receipt_and_is_free_the_second_time(
     assert first.status == again.status == 200
     assert [row["city"] for row in first.json["rows"]] == ["Ottawa", "Toronto"]
     assert first.json["charged"] is True
-    assert again.json == {**first.json, "charged": False}
+    free = {**first.json["receipt"], "charged": False}
+    assert again.json == {**first.json, "charged": False, "receipt": free}
     assert town.spent().epsilon - before == Fraction(1, 2)
     for row, interval in zip(first.json["rows"], first.json["intervals"], strict=True):
         assert interval["n"][0] <= row["n"] <= interval["n"][1]
@@ -243,3 +247,39 @@ def test_what_nobody_foresaw_is_one_constant_and_its_words_are_in_no_log(town, m
     assert b"secret" not in reply.body
     assert "secret" not in "".join(capfd.readouterr())
     assert "secret" not in (town.folder / "journal.jsonl").read_text()
+
+
+def test_infinite_labels_are_charged_answered_and_the_same_in_the_client(tmp_path):
+    """A number that JSON has no word for must not break the reply of a question that was paid for."""
+    policy = write_policy(tmp_path)
+    text = policy.read_text().replace('shop = { type = "text" }', 'shop = { type = "number" }')
+    policy.write_text(text.replace("town.csv", "town.parquet"))
+    shops = [(math.inf, -math.inf, 1.5)[i % 3] for i in range(600)]
+    frame = pandas.DataFrame({"person": range(600), "debt": 1.0, "city": "Ottawa", "shop": shops})
+    frame.to_parquet(tmp_path / "town.parquet")
+    sql = "SELECT shop, COUNT(*) AS n FROM town GROUP BY shop"
+    with promptly(policy) as town:
+        reply = town.ask(sql, epsilon=2, delta=1e-7)
+        assert reply.status == 200, reply.body
+        assert {row["shop"] for row in reply.json["rows"]} == {None, 1.5}
+        labels = [group[0] for group in reply.json["released"][0]["groups"]]
+        assert sorted(map(str, labels)) == ["1.5", "{'number': '-inf'}", "{'number': 'inf'}"]
+        with dp.connect(town.url, token=town.tokens["ann"]) as remote:
+            answer = remote.ask(sql, epsilon=2, delta=1e-7)
+        assert answer.charged is False
+        assert "from the ledger, free" in str(answer)
+        assert "from the ledger, free" in str(answer.receipt)
+        assert {row["shop"] for row in answer.rows} == {math.inf, -math.inf, 1.5}
+
+
+@pytest.mark.parametrize("part", ["discreet.server.rest.questions._answer", "discreet.answering.restore"])
+def test_what_breaks_after_the_charge_is_the_one_constant(tmp_path, monkeypatch, part):
+    def break_down(*_, **__):
+        raise OverflowError("words that quote the data")
+
+    with promptly(write_policy(tmp_path)) as town:
+        monkeypatch.setattr(part, break_down)
+        reply = town.ask("SELECT COUNT(*) AS n FROM town", epsilon=1)
+        assert (reply.status, reply.code) == (503, "engine_failure")
+        assert reply.json["error"]["message"].startswith("the question was charged")
+        assert town.spent().epsilon == 1

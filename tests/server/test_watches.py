@@ -4,6 +4,7 @@ import time
 import pytest
 
 from discreet.server.limits import Limits
+from server.faults import planted, slow
 from server.running import promptly, running, write_policy
 
 COUNT = "SELECT COUNT(*) FROM town"
@@ -55,12 +56,10 @@ def test_a_grouped_question_is_refused_and_the_watch_goes_on(town):
     assert town.send("POST", path, body={"sql": COUNT}).json["above"] is True
 
 
-def test_a_test_that_is_not_done_when_due_ends_the_watch(punctual, monkeypatch):
+def test_a_test_that_is_not_done_when_due_ends_the_watch(punctual):
     path = open_watch(punctual)
-    engine = punctual.house.datasets["town"]._curator._holdings.engine()
-    watch = punctual.house.datasets["town"]._watches._sessions[path.split("/")[-2]].watch
-    monkeypatch.setattr(watch, "_run", lambda plan: time.sleep(1.0) or engine.run(plan))
-    late = punctual.send("POST", path, body={"sql": COUNT})
+    with planted(punctual, slow, seconds=1.0):
+        late = punctual.send("POST", path, body={"sql": COUNT})
     assert (late.status, late.code) == (503, "engine_failure")
     assert punctual.send("POST", path, body={"sql": COUNT}).status == 404
 

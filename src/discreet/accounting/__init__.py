@@ -1,6 +1,6 @@
 """Accounts for charges chosen as one goes, and odometers; calibration and the composition experiment."""
 
-from discreet.accounting.account import Account, exceeded, read_rule, rule_for
+from discreet.accounting.account import Account, exceeded, raised_rule, read_rule, rule_for
 from discreet.accounting.bounds import Notion, covers
 from discreet.accounting.calibrate import calibrate, keeps
 from discreet.accounting.experiment import Experiment, Round, View
@@ -30,6 +30,7 @@ __all__ = [
     "keeps",
     "least",
     "notion_json",
+    "raised_rule",
     "read_notion",
     "read_rule",
     "rule_for",

@@ -1,5 +1,6 @@
 """Accounts: a budget, its rule, and the running total."""
 
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -42,12 +43,20 @@ def read_rule(facts: dict[str, Any]) -> Rule[Any]:
     """The rule that `Rule.to_json` wrote; one object for equal facts, so that its limit is computed once."""
     if facts.get("rule") not in RULES:
         raise InvalidParameter(f"a stored rule must be one of {', '.join(RULES)}.")
-    return _rule(facts["rule"], read_notion(facts["budget"]))
+    carried = (Fraction(facts["carried"]),) if "carried" in facts else ()
+    return _rule(facts["rule"], read_notion(facts["budget"]), *carried)
 
 
 @lru_cache(maxsize=1024)
-def _rule(name: str, budget: Budget) -> Rule[Any]:
-    return RULES[name](budget)
+def _rule(name: str, budget: Budget, *carried: Fraction) -> Rule[Any]:
+    return RULES[name](budget, *carried)
+
+
+def raised_rule(rule: Rule[Any], budget: Budget, total: Total) -> tuple[Rule[Any], Total]:
+    """The rule of a raised budget, and the account's total under it: what was spent stays spent."""
+    if isinstance(rule, Advanced) and isinstance(budget, ApproxDP):
+        return rule.raised(budget, total)
+    return rule_for(budget, relation=rule.budget.relation), total
 
 
 def exceeded(rule: Rule[Any], total: Total, *, account: str = "its account") -> BudgetExceeded:

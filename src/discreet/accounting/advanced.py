@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from discreet.accounting.basic import Basic
 from discreet.accounting.bounds import Notion, epsilon_and_delta_at_most
@@ -27,6 +28,7 @@ class Advanced(Basic):
     """
 
     name = "advanced"
+    carried: Fraction = Fraction(0)  # what was lost before the budget was last raised
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, ApproxDP) or self.budget.delta == 0:
@@ -44,9 +46,28 @@ class Advanced(Basic):
         return Limit(units_down(self.budget.epsilon), squares, units_down(self.slack))
 
     def _roots(self) -> tuple[Arb, Arb]:
-        """s = √(2·ln(1/δ')), and √V* for the V* with s·√V* + V*/2 = ε: √(s² + 2ε) − s."""
+        """s = √(2·ln(1/δ')), and √V* for the V* with s·√V* + V*/2 = ε: √(s² + 2ε) − s.
+
+        Of a raised budget ε is what came on top of what was lost before.
+        """
         square = -2 * ball(self.slack).log()
-        return square.sqrt(), (square + 2 * ball(self.budget.epsilon)).sqrt() - square.sqrt()
+        return square.sqrt(), (square + 2 * ball(self.budget.epsilon - self.carried)).sqrt() - square.sqrt()
+
+    def raised(self, budget: ApproxDP, total: Total) -> tuple["Advanced", Total]:
+        """The rule of a raised budget, and the total it begins with.
+
+        Privacy: a raise may follow from the answers, so what was lost is closed at its bound, with its slack,
+        and the squares begin anew (docs/theory/accounts.md).
+        """
+        if total == Total():
+            return Advanced(budget), total
+        kept = self.spent(total)
+        rule = Advanced(budget, kept.epsilon)
+        return rule, Total(units_up(kept.epsilon), 0, units_up(kept.delta))
+
+    def to_json(self) -> dict[str, Any]:
+        carried = {"carried": str(self.carried)} if self.carried else {}
+        return {**super().to_json(), **carried}
 
     def cost_of_promise(self, promise: Notion) -> Total | None:
         cost = super().cost_of_promise(promise)
@@ -70,11 +91,15 @@ class Advanced(Basic):
         )
 
     def spent(self, total: Total) -> ApproxDP:
-        """(min of Σ εᵢ and s·√V*/2 + (s/√V* + 1)·V/2, Σ δᵢ + δ'): holds whenever one stops."""
+        """(min of Σ εᵢ and c + s·√V*/2 + (s/√V* + 1)·V/2, Σ δᵢ + δ'): holds whenever one stops.
+
+        c is what was carried over a raise; Σ δᵢ then holds the slack of every budget before.
+        """
 
         def line() -> Arb:
             s, root = self._roots()
-            return ONE * (s * root + (s / root + 1) * ball(from_units(total.square))) / 2
+            line = (s * root + (s / root + 1) * ball(from_units(total.square))) / 2
+            return ONE * (ball(self.carried) + line)
 
         epsilon = from_units(min(total.main, certified_floor(line) + 1))
         delta = from_units(total.delta) + self.slack

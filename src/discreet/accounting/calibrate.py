@@ -1,11 +1,12 @@
 """Calibration: the least noise that keeps a target, over any mix of mechanisms."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
 from discreet.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP
-from discreet.numerics import least_passing
+from discreet.numerics import least_passing, stated
 
 Target = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
 TOLERANCE = Fraction(1, 2**30)
@@ -24,16 +25,20 @@ def keeps(loss: PrivacyLoss, target: Target) -> bool:
             parameter="relation",
         )
     if isinstance(target, PureDP):
-        return loss.epsilon(delta=0) <= target.epsilon
+        return _is_within(loss.epsilon(delta=0), target.epsilon)
     if isinstance(target, ApproxDP):
-        return loss.epsilon(delta=target.delta) <= target.epsilon
+        return _is_within(loss.epsilon(delta=target.delta), target.epsilon)
     if isinstance(target, GDP):
-        return loss.mu <= target.mu
+        return _is_within(loss.mu, target.mu)
     if isinstance(target, RenyiDP):
-        return loss.renyi(target.order) <= target.epsilon
+        return _is_within(loss.renyi(target.order), target.epsilon)
     if target.delta:
         raise InvalidParameter("the target must be zCDP without a failure probability.", parameter="target")
-    return loss.rho <= target.rho
+    return _is_within(loss.rho, target.rho)
+
+
+def _is_within(answer: float, limit: Fraction) -> bool:
+    return answer < math.inf and stated(answer) <= limit
 
 
 def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Target) -> Fraction:

@@ -2,17 +2,20 @@
 
 from discreet.answers.adjusted import AddingUp, Adjusted, NonNegative
 from discreet.answers.answer import Answer
-from discreet.answers.receipt import Receipt
+from discreet.answers.line import columns_with_intervals
+from discreet.answers.receipt import FREE, Receipt
 from discreet.answers.stored import restore, store
 from discreet.answers.wording import align, show_error, show_value, uneven_ends
 
 __all__ = [
+    "FREE",
     "AddingUp",
     "Adjusted",
     "Answer",
     "NonNegative",
     "Receipt",
     "align",
+    "columns_with_intervals",
     "restore",
     "show_error",
     "show_value",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.answers.line import Line, slots
-from discreet.answers.receipt import Receipt
+from discreet.answers.receipt import FREE, Receipt
 from discreet.answers.wording import align, as_csv, cell
 from discreet.numerics import Interval, Real, exact_confidence
 from discreet.planning import Plan
@@ -56,6 +56,11 @@ class Answer:
     def columns(self) -> tuple[str, ...]:
         """The columns of the SELECT."""
         return tuple(name for name, _ in self.plan.question.columns)
+
+    @property
+    def charged(self) -> bool:
+        """Whether it was charged for now; False where it was stored before and came from the ledger, free."""
+        return self.receipt.charged
 
     @cached_property
     def _table(self) -> list[tuple[Row, Mapping[str, Interval | None]]]:
@@ -134,6 +139,7 @@ class Answer:
                 for row in self.intervals
             ],
             "confidence": float(self.plan.confidence),
+            "charged": self.charged,
             "receipt": self.receipt.to_json(),
         }
 
@@ -147,7 +153,7 @@ class Answer:
             if noisy
             else "chosen by noise: see the receipt"
         )
-        return "\n".join([align(lines), "", words])
+        return "\n".join([align(lines), "", words if self.charged else f"{words} · {FREE}"])
 
     def to_csv(self) -> str:
         """The table as CSV, interval ends beside the values."""

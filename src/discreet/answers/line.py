@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.numerics import Interval
-from discreet.planning import SetPlan
+from discreet.planning import Chosen, Plan, SetPlan
 from discreet.queries import Call, Expression, Literal, Slot, evaluate, walk
 from discreet.tables import Value
 
@@ -42,6 +42,18 @@ class Line:
         if slot.index >= self.width:
             return self.plan.readings[slot.index - self.width].interval(self.measured, confidence)
         return None
+
+
+def columns_with_intervals(plan: Plan) -> tuple[str, ...]:
+    """The columns of an answer that may have intervals: known before anything is asked."""
+    width = len(plan.question.keys)
+
+    def found(slot: Slot) -> Interval | None:
+        measure = slot.index - width
+        noised = measure >= 0 and not any(isinstance(each.readings[measure], Chosen) for each in plan.sets)
+        return Interval(1.0, 1.0) if noised else None
+
+    return tuple(name for name, each in plan.question.columns if slots(each) and _interval(each, found))
 
 
 def slots(expression: Expression) -> list[Slot]:

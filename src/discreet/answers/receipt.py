@@ -9,17 +9,22 @@ from typing import Any
 from discreet.numerics import short_down, short_up
 from discreet.planning import Plan
 
+FREE = "from the ledger, free"  # what every face says of an answer that was stored before
 _NUMBERS = ("epsilon", "delta", "rho", "mu")
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was done and what it cost; nothing of the data. Readable and shareable."""
+    """What was done and what it cost; nothing of the data. Readable and shareable.
+
+    `charged` says whether it was paid for now; an answer that was stored before comes from the ledger, free.
+    """
 
     facts: Mapping[str, Any]
+    charged: bool = True
 
     @classmethod
-    def of(cls, plan: Plan, *, charge: int, remaining: object) -> "Receipt":
+    def of(cls, plan: Plan, *, charge: int, remaining: object, failures: int = 0) -> "Receipt":
         """The receipt of a plan that was charged and run."""
         facts = {
             "format": 1,
@@ -33,6 +38,7 @@ class Receipt:
             "price": _numbers(plan.price, short_up),
             "loss": plan.loss.to_json(),
             "remaining": _numbers(remaining, short_down),
+            "failures": failures,
         }
         return cls(facts)
 
@@ -41,8 +47,8 @@ class Receipt:
         return ", ".join(f"{name} {self.facts[fact][name]}" for name in _NUMBERS if name in self.facts[fact])
 
     def to_json(self) -> dict[str, Any]:
-        """The facts, for programs."""
-        return dict(self.facts)
+        """The facts, for programs; and whether they were charged for now."""
+        return {**self.facts, "charged": self.charged}
 
     def __str__(self) -> str:
         spent, left = self.in_words("price"), self.in_words("remaining")
@@ -50,8 +56,12 @@ class Receipt:
             f"Receipt {self.facts['charge']} for data set {self.facts['dataset']!r}, "
             f"version {self.facts['version']!r}",
             *self.facts["plan"],
-            f"Charged: {spent}. Remaining: {left}.",
+            f"Charged: {spent}. Remaining: {left}."
+            if self.charged
+            else f"Given {FREE}. Charged before: {spent}. Remaining then: {left}.",
         ]
+        if failures := self.facts.get("failures"):
+            lines.append(f"Questions that failed before it, and count: {failures}.")
         return "\n".join(lines)
 
 

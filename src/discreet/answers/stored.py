@@ -26,17 +26,21 @@ def store(answers: Sequence[Answer]) -> bytes:
                 for groups, numbers in answer.released
             ],
             **_bounds_of(answer.plan),
-            "receipt": answer.receipt.to_json(),
+            "receipt": dict(answer.receipt.facts),
         }
         for answer in answers
     ]
     return json.dumps({"format": 1, "answers": stored}, sort_keys=True, allow_nan=False).encode()
 
 
-def restore(plans: Sequence[Plan], stored: bytes) -> tuple[Answer, ...]:
-    """The answers that `store` wrote, read by the plans of the same questions."""
+def restore(plans: Sequence[Plan], stored: bytes, *, charged: bool = True) -> tuple[Answer, ...]:
+    """The answers that `store` wrote, read by the plans of the same questions; charged for now, or free."""
     return tuple(
-        Answer(_with_bounds(plan, facts), tuple(map(_read_set, facts["sets"])), Receipt(facts["receipt"]))
+        Answer(
+            _with_bounds(plan, facts),
+            tuple(map(_read_set, facts["sets"])),
+            Receipt(facts["receipt"], charged=charged),
+        )
         for plan, facts in zip(plans, json.loads(stored)["answers"], strict=True)
     )
 
@@ -69,12 +73,16 @@ def _tagged(value: Value) -> Any:
         return {"number": str(value)}
     if isinstance(value, datetime.datetime):
         return {"timestamp": value.isoformat()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": str(value)}  # JSON has no infinities
     return {"date": value.isoformat()} if isinstance(value, datetime.date) else value
 
 
 def _untagged(value: Any) -> Value:
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
+    if "number" in value:
+        return float(value["number"])
     if "timestamp" in value:
         return datetime.datetime.fromisoformat(value["timestamp"])
     return float(value["number"]) if "number" in value else datetime.date.fromisoformat(value["date"])

@@ -191,11 +191,11 @@ class _WatchedEngine:
     def schema(self) -> Any:
         return self._engine.schema()
 
+    def reach(self) -> None:
+        self._engine.reach()
+
     def close(self) -> None:
         self._engine.close()
-
-    def check(self) -> None:
-        self._engine.check()
 
     def run(self, plan: ExactPlan) -> ExactTable:
         table = self._engine.run(replace(plan, salt=self._watched.salt))

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from discreet.cli.output import waiting
 from discreet.cli.price import Priced
 from discreet.cli.source import Opened, open_curator
+from discreet.errors import DiscreetError, InvalidParameter
 
 _DEFAULTS = Opened(), Priced()
 
@@ -50,20 +51,41 @@ def ask(
     if note and not (json or csv):
         print(note, file=sys.stderr)
     with curator:
+        if plot is not None:
+            _check_plot(plot, curator.explain(question, **priced.terms()))
         with waiting("charged first, then run: an answer may take a while"):
             answer = curator.ask(question, **priced.terms())
-        if save is not None:
-            answer.save(save)
-        if plot is not None:
-            from discreet.pictures import answer as draw
-
-            draw(answer).save(plot)
         if json:
             print(json_module.dumps(answer.to_json()))
         elif csv:
             print(answer.to_csv(), end="")
         else:
             show(answer)
+    _keep(answer, save, plot)
+
+
+def _check_plot(plot: Path, plan: Any) -> None:
+    """Refuse a picture that cannot be drawn before anything is charged."""
+    from discreet.pictures import check_answer, check_file
+
+    check_file(plot)
+    check_answer(plan)
+
+
+def _keep(answer: Any, save: Path | None, plot: Path | None) -> None:
+    """Write what was asked for beside the answer, which is printed: it was paid for, whatever fails now."""
+    sys.stdout.flush()
+    try:
+        if save is not None:
+            answer.save(save)
+        if plot is not None:
+            from discreet.pictures import answer as draw
+
+            draw(answer).save(plot)
+    except (DiscreetError, OSError) as error:
+        words = error.message if isinstance(error, DiscreetError) else error.strerror
+        print(f"error: the answer is given above, but not all was written: {words}", file=sys.stderr)
+        sys.exit(error.exit_code if isinstance(error, DiscreetError) else InvalidParameter.exit_code)
 
 
 def show(answer: Any) -> None:
@@ -73,7 +95,7 @@ def show(answer: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from discreet.answers import show_error, show_value
+    from discreet.answers import FREE, show_error, show_value
 
     noisy = [name for name in answer.columns if any(row[name] is not None for row in answer.intervals)]
     table = Table(box=SIMPLE_HEAD, header_style="bold")
@@ -96,4 +118,7 @@ def show(answer: Any) -> None:
     confidence = f"± at {float(answer.plan.confidence):.0%} confidence · " if noisy else ""
     if any(each.private for each in answer.plan.sets):
         console.print("[dim]Keys were found in the data: groups of few people are not shown.[/dim]")
-    console.print(f"[dim]{confidence}price {spent} · remaining {left}[/dim]")
+    paid = f"price {spent} · remaining {left}"
+    if not answer.charged:
+        paid = f"{FREE} · price then {spent} · remaining then {left}"
+    console.print(f"[dim]{confidence}{paid}[/dim]")

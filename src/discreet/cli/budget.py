@@ -36,13 +36,18 @@ def budget(
     with LedgerFile.found(ledger) as opened:
         chosen = [row for row in opened.balances() if dataset in (None, row.account.partition("/")[0])]
         name = opened.the_dataset(dataset) if dataset or plot or len(opened.datasets) == 1 else None
+        failures = {each: opened.failures(each) for each in opened.datasets if dataset in (None, each)}
         if plot is not None:
             _draw(opened, name, plot)
     if json:
         whole = next((row.to_json() for row in chosen if row.account == name), {})
-        print(json_module.dumps({"dataset": name, **whole, "accounts": [row.to_json() for row in chosen]}))
+        accounts = [row.to_json() for row in chosen]
+        print(json_module.dumps({"dataset": name, **whole, "accounts": accounts, "failures": failures}))
     else:
         _show(chosen)
+        for each, counted in failures.items():
+            for analyst, number in counted.items():
+                print(f"{number} of {analyst}'s questions to data set '{each}' failed, and count.")
 
 
 # What the costs in a history measure, and the budget in that measure.

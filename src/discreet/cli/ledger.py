@@ -1,4 +1,4 @@
-"""discreet ledger: check a ledger, write it out, raise its budget, reserve shares of it."""
+"""discreet ledger: check a ledger, write it out, raise its budget, reserve shares, release the ration."""
 
 import json as json_module
 import sys
@@ -146,6 +146,40 @@ def reserve(
         name = opened.the_dataset(allowed.dataset)
         opened.reserve(name, analyst, _budget(opened, name, allowed), reason=reason)
         _say(opened, f"{name}/share/{analyst}", f"a share of data set '{name}' is reserved.", json=json)
+
+
+@app.command
+def release(
+    ledger: str,
+    *,
+    reason: str,
+    analyst: str | None = None,
+    dataset: str | None = None,
+    kept: Kept = _KEPT,
+    json: Flag = False,
+) -> None:
+    """Let those ask again whose questions failed: the owner has looked. An entry in the chain.
+
+    Example: discreet ledger release bank.ledger --reason "a broken disk" --analyst alice
+
+    Parameters
+    ----------
+    ledger
+        The ledger's file or address, or the data or policy file that it belongs to.
+    reason
+        Why; kept for ever.
+    analyst
+        Whose failures are counted from zero again; everybody's without it.
+    dataset
+        The data set; needed where the ledger holds several.
+    json
+        Print JSON: how many failures there were.
+    """
+    with _open(ledger, kept) as opened:
+        name = opened.the_dataset(dataset)
+        released = opened.release_failures(name, reason=reason, analyst=analyst)
+    words = f"{released} failures of data set '{name}' are counted no more."
+    print(json_module.dumps({"dataset": name, "released": released}) if json else words)
 
 
 def _budget(opened: Any, dataset: str, allowed: Allowed) -> Any:

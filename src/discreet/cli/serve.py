@@ -31,7 +31,7 @@ def serve(
     people: str | None = None,
     journal: Path | None = None,
     trust_proxy: str | None = None,
-    at_once: int = 32,
+    at_once: int = 8,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Serve data sets, until stopped.
@@ -56,7 +56,8 @@ def serve(
     journal
         Append a JSON line for each request to this file; to standard error unless given.
     at_once
-        How many questions may be under way; as many as can be answered within the deadline together.
+        How many questions may be under way, each in a process of its own; as many as can be answered within
+        the deadline together.
     trust_proxy
         The address of the proxy whose X-Forwarded-For is believed.
     json
@@ -79,7 +80,7 @@ def serve(
 
 
 def open_demo_house(
-    folder: Path, journal: Path | None = None, *, at_once: int = 32
+    folder: Path, journal: Path | None = None, *, at_once: int = 8
 ) -> "tuple[House, dict[str, str]]":
     """The demo's house in a folder, and tokens for its owner and its analyst."""
     import discreet
@@ -94,7 +95,7 @@ def open_demo_house(
     house = House(
         [curator],
         SqliteRecords(folder / "demo.people"),
-        limits=Limits(at_once=at_once),
+        limits=Limits(runners=at_once),
         journal=Journal(journal or folder / "journal.jsonl"),
     )
     return house, {role: house.people.add(f"demo-{role}", role) for role in ("owner", "analyst")}
@@ -106,7 +107,7 @@ def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None, 
     from discreet.server.limits import Limits
 
     return House.open(
-        policies, people=people, limits=Limits(at_once=at_once), journal=Journal(journal or sys.stderr)
+        policies, people=people, limits=Limits(runners=at_once), journal=Journal(journal or sys.stderr)
     )
 
 

@@ -65,7 +65,7 @@ class Remote:
         if status == 202:
             raise _waiting(reply)
         told = reply["answers"] if _is_list(question) else [reply]
-        answers = restore(plans, _as_stored(told))
+        answers = restore(plans, _as_stored(told), charged=bool(reply["charged"]))
         for answer, facts in zip(answers, told, strict=True):
             if answer.to_json() != {name: facts[name] for name in answer.to_json()}:
                 raise _other_version()
@@ -183,7 +183,12 @@ def _as_list(question: Asked | Several) -> Sequence[Asked]:
 def _as_stored(told: Sequence[Mapping[str, Any]]) -> bytes:
     """Answers as the ledger keeps them, from what the server tells of them."""
     stored = [
-        {"sets": each["released"], "bounds": each["bounds"], "receipt": each["receipt"]} for each in told
+        {
+            "sets": each["released"],
+            "bounds": each["bounds"],
+            "receipt": {name: fact for name, fact in each["receipt"].items() if name != "charged"},
+        }
+        for each in told
     ]
     return json.dumps({"format": 1, "answers": stored}).encode()
 

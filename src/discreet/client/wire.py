@@ -128,11 +128,11 @@ def _is_here(host: str) -> bool:
 
 
 def _may_pass(status: int, reply: Any) -> bool:
-    """Whether the same request may do better later: too much at once, or our own first try still runs."""
+    """Whether the same request may do better later: too much at once, or our own questions still run."""
     if status == 429:
         return True
     error = reply.get("error", {}) if isinstance(reply, dict) else {}
-    return status == 409 and error.get("fields", {}).get("state") == "running"
+    return status in (403, 409) and error.get("fields", {}).get("state") == "running"
 
 
 def _checked(status: int, reply: Any) -> Any:

@@ -1,10 +1,11 @@
 """The Engine protocol: a schema without data, and exact whole numbers for an exact plan."""
 
+from collections.abc import Iterator
 from typing import NoReturn, Protocol
 
-from discreet.errors import EngineFailure
+from discreet.errors import EngineFailure, PolicyViolation
 from discreet.planning import ExactPlan, ExactTable
-from discreet.tables import Policy, Schema
+from discreet.tables import Policy, PublicTable, Schema, Table, Through
 
 
 class Engine(Protocol):
@@ -21,11 +22,12 @@ class Engine(Protocol):
     def schema(self) -> Schema:
         """The columns of each table and their types; no data is read."""
 
-    def check(self) -> None:
-        """Refuse data that is no longer what was opened; asked before each charge."""
-
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan."""
+
+    def reach(self) -> None:
+        """Make sure that the data is in reach, and is what was opened: asked before each charge. No data is
+        read."""
 
     def close(self) -> None:
         """Give back memory, connections and temporary files."""
@@ -38,8 +40,31 @@ def fail() -> NoReturn:
     ) from None
 
 
+def cannot_reach() -> NoReturn:
+    """The one failure of an engine that is open and does not answer: nothing was charged yet."""
+    raise EngineFailure("The engine could not be reached. Nothing was charged; ask again later.") from None
+
+
 def cannot_open() -> NoReturn:
     """The one failure of opening an engine: nothing was charged yet."""
     raise EngineFailure(
         "The engine could not be opened. Check that it runs, its address, and what its role may read."
     ) from None
+
+
+def joined_keys(policy: Policy) -> Iterator[tuple[Table | PublicTable, tuple[str, ...]]]:
+    """The keys that joins rely on: of public tables, and of the tables that foreign keys lead to."""
+    for public in policy.public:
+        yield public, (public.key,)
+    for table in policy.tables:
+        if isinstance(table.unit, Through):
+            parent = policy.table(table.unit.table)
+            assert parent is not None
+            yield parent, tuple(other for _, other in table.unit.on)
+
+
+def refuse_twice(table: Table | PublicTable, keys: tuple[str, ...]) -> NoReturn:
+    """Two rows share a key (missing keys aside); told to the owner, when the data is opened."""
+    raise PolicyViolation(
+        f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
+    )

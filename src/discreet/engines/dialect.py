@@ -41,9 +41,6 @@ class Dialect(ABC):
     """What an engine's SQL must be able to say. The forms given here are those that most engines share."""
 
     printer: ClassVar[Any]  # sqlglot's name of the dialect, or a class of it
-    bit_sets: ClassVar[bool] = (
-        False  # HUGEINT has at least 127 bits, with shifts, &, and the aggregate bit_or
-    )
 
     def write(self, tree: exp.Expression) -> str:
         """The tree as text. It is used up: copying it first costs as much again."""
@@ -171,7 +168,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """Of the salt and the values, by whatever the engine does best."""
+        """Of the salt and the values, by whatever the engine does best.
+
+        Where an engine combines the hashes of values by a sum or an exclusive or, which would prefer some
+        of them, the whole is hashed once more.
+        """
 
     @abstractmethod
     def md5_hash(self, canonical: Built) -> Built:

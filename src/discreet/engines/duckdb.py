@@ -66,7 +66,7 @@ class DuckDBEngine(SQLEngine):
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
         return self._execute(statement, lambda found: tuple(found.fetchnumpy().values()))
 
-    def check(self) -> None:
+    def reach(self) -> None:
         """Refuse files that were changed or replaced: nobody has read them yet."""
         if not self._registrar.unchanged():
             raise PolicyViolation(

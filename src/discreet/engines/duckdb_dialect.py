@@ -14,14 +14,13 @@ MOST_IN_HEAP = 1000  # above, min(x, n) is no better than numbering
 
 
 class DuckDBDialect(TryCasting):
-    """128-bit whole numbers with bits, TRY_CAST, and arithmetic that never fails.
+    """128-bit whole numbers, TRY_CAST, and arithmetic that never fails.
 
     >>> DuckDBDialect().stored_type("DECIMAL(10,2)"), DuckDBDialect().stored_type("STRUCT(a INTEGER)")
     ('number', None)
     """
 
     printer = "duckdb"
-    bit_sets = True
     integers = INTEGERS
 
     def materialized(self, *, wanted: bool) -> bool | None:
@@ -52,8 +51,8 @@ class DuckDBDialect(TryCasting):
         return call("list_extract", call("min", number, whole(count)), whole(count))
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """The upper half of DuckDB's own 64-bit hash."""
-        hashed = call("hash", whole(salt, "HUGEINT"), *(value for value, _ in values))
+        """The upper half of DuckDB's own 64-bit hash. Of many values it is an exclusive or: hashed again."""
+        hashed = call("hash", call("hash", whole(salt, "HUGEINT"), *(value for value, _ in values)))
         return cast(binary(exp.BitwiseRightShift, hashed, whole(HASH_BITS, "UBIGINT")), "BIGINT")
 
     def md5_hash(self, canonical: Built) -> Built:

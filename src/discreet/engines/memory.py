@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from discreet.engines.base import joined_keys, refuse_twice
 from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.order import is_shuffled, order_hash, shuffled
+from discreet.engines.order import order_hash, ordinals
 from discreet.engines.rows import Row, Rows, read_tables
 from discreet.engines.sql_engine import quietly
+from discreet.errors import InvalidParameter
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate
 from discreet.tables import Policy, Schema, Value
@@ -32,11 +34,20 @@ class MemoryEngine:
 
     def __init__(self, policy: Policy, sources: Mapping[str, object] | None = None) -> None:
         given = dict(sources or {})
-        if any(not _is_rows(given.get(name)) for name in self._names(policy)):
+        others = [name for name in self._names(policy) if not isinstance(given.get(name), list | tuple)]
+        if others and len(others) < len(self._names(policy)):
+            raise InvalidParameter(
+                f"source of table {others[0]!r} must be a list of mappings, as others are."
+            )
+        if others:
             with contextlib.closing(DuckDBEngine(policy, given, threads=1)) as reader:
                 policy, given = reader.policy, dict(reader.records())
         self._policy = policy
-        self._rows = Rows(read_tables(policy, given))
+        self._tables = read_tables(policy, given)
+        for table, keys in joined_keys(policy):
+            held = Rows(self._tables).key_values(table, keys)
+            if any(each > 1 for each in Counter(held).values()):
+                refuse_twice(table, keys)
 
     @staticmethod
     def _names(policy: Policy) -> list[str]:
@@ -47,14 +58,14 @@ class MemoryEngine:
         """The policy; of files and frames with their columns."""
         return self._policy
 
-    def check(self) -> None:
-        """Nothing: the rows are copies."""
-
     def schema(self) -> Schema:
         """The policy's own columns: plain Python rows have no other schema."""
         every = [(each.name, each.columns) for each in self._policy.tables]
         every += [(each.name, each.columns) for each in self._policy.public]
         return {name: {column.name: column.type for column in columns} for name, columns in every}
+
+    def reach(self) -> None:
+        """The rows are copies in this process."""
 
     def close(self) -> None:
         """Nothing is held."""
@@ -64,7 +75,7 @@ class MemoryEngine:
         return quietly(self._run, plan)
 
     def _run(self, plan: ExactPlan) -> ExactTable:
-        rows = [_measure(plan, row) for row in self._rows.read(plan.rows)]
+        rows = [_measure(plan, row) for row in Rows(self._tables, plan.salt).read(plan.rows)]
         kept = [row for row in rows if row is not None]
         if not plan.each_row:
             kept = _bound_groups(plan, _bound_rows(plan, kept))
@@ -78,10 +89,6 @@ class MemoryEngine:
             tallies = tuple(Counter(row.numbers[0] for row in by_group[group]) for group in groups)
             return ExactTable(groups, tuple(() for _ in groups), tallies)  # type: ignore[arg-type]
         return ExactTable(groups, tuple(_add_up(plan, by_group[group]) for group in groups))
-
-
-def _is_rows(source: object) -> bool:
-    return isinstance(source, list | tuple)
 
 
 def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:
@@ -146,15 +153,22 @@ def _lowest(measure: RowCount | UnitCount | Sum) -> int:
 
 def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     """Step 3: the first `max_rows` rows of each unit in each group."""
-
-    def rank(row: Kept) -> tuple[int, list[int]]:
-        own = codes(plan, row.numbers)
-        return order_hash(plan.salt, [row.unit, *own]), own
-
     cells = defaultdict(list)
     for row in rows:
         cells[row.unit, row.group].append(row)
-    return [row for cell in cells.values() for row in sorted(cell, key=rank)[: plan.max_rows]]
+    return [row for cell in cells.values() for row in _in_order(plan, cell)[: plan.max_rows]]
+
+
+def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
+    """The rows of one unit in one group, in the order in which they are kept."""
+
+    def rank(each: tuple[Kept, int]) -> tuple[int, list[int]]:
+        row, ordinal = each
+        own = codes(plan, row.numbers)
+        return order_hash(plan.salt, [row.unit, *own, ordinal]), own
+
+    numbered = zip(cell, ordinals(row.numbers for row in cell), strict=True)
+    return [row for row, _ in sorted(numbered, key=rank)]
 
 
 def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
@@ -162,8 +176,6 @@ def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
     positions = {group: index for index, group in enumerate(plan.labels or ())}
 
     def rank(unit: Any, group: Group) -> tuple[int, Any]:
-        if is_shuffled(None if plan.labels is None else len(plan.labels), plan.max_groups):
-            return shuffled(order_hash(plan.salt, [unit]), positions[group]), 0
         if plan.labels is not None:
             return order_hash(plan.salt, [unit, positions[group]]), positions[group]
         return order_hash(plan.salt, [unit, *group]), _rank(group)

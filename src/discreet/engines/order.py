@@ -1,5 +1,9 @@
 """The order in which a unit's rows and groups are kept: a salted hash of the unit's own values, in one place.
 
+A row is hashed with its values and its ordinal among the unit's rows that are equal to it, so that ten equal
+rows are ten chances, not one. Salt, unit and values are mixed after they are combined: every order of a
+unit's rows, and of its groups, is then as likely as any other.
+
 The hash has 32 bits. Ties are broken by the values themselves, so the order is total whatever the hash is;
 bounding holds for every hash, and the hash only spreads the choice evenly. Conformance compares engines
 with md5 of a canonical text; an engine may use its own fastest hash instead, since nobody compares across
@@ -8,14 +12,12 @@ engines then.
 
 import datetime
 import hashlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable
 
 from discreet.tables import Value
 
 HASH_BITS = 32
-# A prime. Small sets of groups are shuffled by x -> a x + b modulo it, and are the bits of one number.
-FIELD = 127
-MOST_SHUFFLED = 32  # groups kept of a shuffled set
 SEPARATOR = ":"
 
 
@@ -33,21 +35,18 @@ def canonical(value: Value) -> str:
     return value.isoformat() if isinstance(value, datetime.date) else str(value)
 
 
-def is_shuffled(labels: int | None, most: int) -> bool:
-    """Whether so many public groups, of which `most` are kept, are ordered by a shuffle of their positions.
+def ordinals(rows: Iterable[Hashable]) -> list[int]:
+    """The ordinal of each row among those that are equal to it.
 
-    The shuffle of a unit has no ties, so the order is total. Everywhere else the order is (hash, group).
+    >>> ordinals(["a", "b", "a", "a"])
+    [0, 0, 1, 2]
     """
-    return labels is not None and labels <= FIELD and most <= MOST_SHUFFLED
-
-
-def shuffled(hashed: int, position: int) -> int:
-    """The place of a position in the shuffle that a unit's hash picks.
-
-    >>> sorted(shuffled(123456, position) for position in range(FIELD)) == list(range(FIELD))
-    True
-    """
-    return ((1 + hashed % (FIELD - 1)) * position + hashed // (FIELD - 1)) % FIELD
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for row in rows:
+        found.append(seen[row])
+        seen[row] += 1
+    return found
 
 
 def order_hash(salt: int, values: Iterable[Value]) -> int:

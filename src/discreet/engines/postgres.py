@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from discreet.engines.base import cannot_open
+from discreet.engines.base import cannot_open, cannot_reach
 from discreet.engines.postgres_dialect import PostgresDialect
 from discreet.engines.sql_engine import SQLEngine
 from discreet.errors import InvalidParameter, PolicyViolation
@@ -83,6 +83,14 @@ class PostgresEngine(SQLEngine):
         except BaseException:
             self.close()
             raise
+
+    def reach(self) -> None:
+        """Make sure that the server answers, on the connection that the next question takes."""
+        try:
+            with self._session() as connection:
+                connection.execute(b"SELECT 1")
+        except Exception:  # noqa: BLE001  # its words name hosts and users
+            cannot_reach()
 
     def close(self) -> None:
         """Close the idle connections."""

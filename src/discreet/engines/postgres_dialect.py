@@ -264,8 +264,10 @@ class PostgresDialect(Dialect):
     # Hashes.
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """The upper half of PostgreSQL's 64-bit hash of a row, with the salt as its seed."""
-        hashed = call("hash_record_extended", call("ROW", *(value for value, _ in values)), whole(salt))
+        """The upper half of PostgreSQL's 64-bit hash of a row, with the salt as its seed. That of several
+        values is a sum: hashed again."""
+        combined = call("hash_record_extended", call("ROW", *(value for value, _ in values)), whole(salt))
+        hashed = call("hashint8extended", combined, whole(salt))
         upper = binary(exp.BitwiseRightShift, hashed, exp.Literal.number(HASH_BITS))
         return binary(exp.BitwiseAnd, upper, whole(2**HASH_BITS - 1))
 

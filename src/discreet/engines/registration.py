@@ -11,7 +11,7 @@ import contextlib
 import csv
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -51,20 +51,25 @@ class Registrar:
         described = self._connection.execute(f'DESCRIBE "{name}"').fetchall()
         stored = {row[0]: row[1] for row in described}
         if before == len(self.stamps) or not self._read.issuperset(self.stamps[before:]):
-            self._read_once(table, name, [each for each, kind in stored.items() if _asked_about(kind)])
+            self._read_once(table, name, stored)
         return stored
 
-    def _read_once(self, table: Table | PublicTable, name: str, columns: list[str]) -> None:
-        """Refuse a table with a value that cannot be read, and name its column."""
+    def _read_once(self, table: Table | PublicTable, name: str, stored: Mapping[str, str]) -> None:
+        """Refuse a table with a value that cannot be read, and name its column.
+
+        A file whose statistics hold such a time cannot be read at all: then it is in a column of times.
+        """
+        columns = [each for each, physical in stored.items() if _asked_about(physical)]
         if not columns or self._reads(name, columns):
             return
-        bad = next((each for each in columns if not self._reads(name, [each])), None)
-        told = "Its columns" if bad is None else f"Column {bad!r}"
+        bad = [each for each in columns if not self._reads(name, [each])]
+        times = [each for each in bad if stored[each].startswith("TIMESTAMP")]
+        bad = times if bad == columns and times else bad
+        told = f"Column {bad[0]!r}" if len(bad) == 1 else f"One of the columns {', '.join(map(repr, bad))}"
         raise PolicyViolation(
             f"{told} of table {table.name!r} must hold values that can be read: text in UTF-8, times in "
-            "range, no damaged part. Write the file anew.",
+            "range, no damaged part. Write the data anew.",
             table=table.name,
-            **({} if bad is None else {"column": bad}),
         )
 
     def _reads(self, name: str, columns: list[str]) -> bool:
@@ -143,8 +148,6 @@ class Registrar:
         try:
             self._connection.execute(f'CREATE TABLE "{name}" AS FROM frame')
         except Exception:  # noqa: BLE001  # its words quote the data
-            columns = [row[0] for row in self._connection.execute("DESCRIBE frame").fetchall()]
-            self._read_once(table, "frame", columns)
             raise PolicyViolation(
                 f"The frame of table {table.name!r} must hold values that can be copied: text in UTF-8, "
                 "columns of one type.",

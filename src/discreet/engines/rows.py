@@ -103,15 +103,18 @@ def _read_values(table: Table | PublicTable, column: Column, rows: list[dict[str
 
 
 class Rows:
-    """Reads relations from tables in memory, whose values are of their columns' types."""
+    """Reads relations from tables in memory, whose values are of their columns' types; the salt chooses among
+    a unit's rows where a join has a cap."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, salt: int = 0) -> None:
         self._tables = {name.lower(): rows for name, rows in tables.items()}
+        self._salt = salt
 
     def read(self, relation: Relation) -> list[Row]:
         """All rows of a relation, in any order."""
         if isinstance(relation, Scan):
-            return list(self._scan(relation))
+            rows = list(self._scan(relation))
+            return rows if relation.public_key is None else _first_of_each(rows, relation)
         if isinstance(relation, Filtered):
             rows = self.read(relation.source)
             return [row for row in rows if evaluate(relation.condition, row.value) is True]
@@ -124,6 +127,18 @@ class Rows:
                 _rename(row, member, relation) for member in relation.members for row in self.read(member)
             ]
         return list(self._per_unit(relation))
+
+    def key_values(self, table: Table | PublicTable, keys: Sequence[str]) -> list[tuple[Value, ...]]:
+        """The keys of a table's rows, as they are joined: those of which no part is missing."""
+        columns = [table.column(key) for key in keys]
+        kinds = {each.name.lower(): each.type for each in columns if each is not None}
+        if len(kinds) < len(keys):
+            return []  # a key that the policy does not declare is not joined on
+        found = []
+        for record in self._tables.get(table.name.lower(), ()):
+            own = {name.lower(): value for name, value in record.items()}
+            found.append(tuple(normalise(own.get(name), kind) for name, kind in kinds.items()))
+        return [each for each in found if None not in each]
 
     def _scan(self, scan: Scan) -> Iterator[Row]:
         types = {field.name: field.type for field in scan.fields}
@@ -148,7 +163,8 @@ class Rows:
     def _join(self, relation: Joined) -> Iterator[Row]:
         left, right = self.read(relation.left), self.read(relation.right)
         if relation.cap is not None:
-            left, right = cap_rows(left, relation.cap), cap_rows(right, relation.cap)
+            left = cap_rows(left, relation.cap, self._salt, side=0)
+            right = cap_rows(right, relation.cap, self._salt, side=1)
         index = defaultdict(list)
         for row in right:
             index[tuple(row.value(other) for _, other in relation.on)].append(row)
@@ -156,6 +172,8 @@ class Rows:
             key = tuple(row.value(one) for one, _ in relation.on)
             matches = [] if None in key else index.get(key, [])
             for match in matches:
+                if relation.one_unit and (row.unit is None or row.unit != match.unit):
+                    continue
                 unit = row.unit if relation.unit_from == "left" else match.unit
                 yield Row(unit, {**row.values, **match.values})
             if not matches and relation.kind == "left":
@@ -182,25 +200,49 @@ class Rows:
                 yield Row(unit, values)
 
 
+def _first_of_each(rows: list[Row], scan: Scan) -> list[Row]:
+    """One row of a public table for each key, the first by value: unique whatever the table holds."""
+    names = [field.name for field in scan.fields]
+    key = next(name for name in names if name.lower() == str(scan.public_key).lower())
+    found: dict[Value, Row] = {}
+    for row in sorted(rows, key=lambda row: plain([row.values[scan.alias, name] for name in names])):
+        found.setdefault(row.values[scan.alias, key], row)
+    return list(found.values())
+
+
 def _rename(row: Row, member: Project, stacked: Stacked) -> Row:
     pairs = zip(member.fields, stacked.fields, strict=True)
     values = {(new.table, new.name): row.values[old.table, old.name] for old, new in pairs}
     return Row(row.unit, values)
 
 
-def cap_rows(rows: list[Row], cap: int) -> list[Row]:
-    """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
+def cap_rows(rows: list[Row], cap: int, salt: int, *, side: int) -> list[Row]:
+    """At most `cap` rows of each unit, each side of the join for itself.
 
-    def rank(row: Row) -> tuple[int, list[tuple[bool, Any]]]:
-        values = [row.values[name] for name in sorted(row.values)]
-        plain = [(value is None, 0 if value is None else value) for value in values]
-        return order_hash(0, [row.unit, *values]), plain
-
+    A unit's rows are numbered in the order of their values, and kept in the order of a hash of that number.
+    It needs no text of the values: doubles, which have none that all engines agree on, are chosen as evenly.
+    """
     mine = defaultdict(list)
     for row in rows:
         if row.unit is not None:
             mine[row.unit].append(row)
-    return [row for unit_rows in mine.values() for row in sorted(unit_rows, key=rank)[:cap]]
+    kept = []
+    for unit, unit_rows in mine.items():
+        hashed = [
+            (order_hash(salt, [side, unit, number]), number, row)
+            for number, row in enumerate(sorted(unit_rows, key=_by_value), 1)
+        ]
+        kept += [row for _, _, row in sorted(hashed, key=lambda each: each[:2])[:cap]]
+    return kept
+
+
+def _by_value(row: Row) -> list[tuple[bool, Any]]:
+    return plain([row.values[name] for name in sorted(row.values)])
+
+
+def plain(values: Sequence[Value]) -> list[tuple[bool, Any]]:
+    """Values to sort by, missing ones last."""
+    return [(value is None, 0 if value is None else value) for value in values]
 
 
 def _total(aggregate: Aggregate, bounds: Range | None, rows: list[Row]) -> Value:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.base import fail
+from discreet.engines.base import cannot_reach, fail
 from discreet.engines.spark_dialect import SparkDialect
 from discreet.engines.spark_session import Opened, is_alive, open_at, open_beside, quiet
 from discreet.engines.spark_tables import SparkTables, rows_of
@@ -50,6 +50,20 @@ class SparkEngine(SQLEngine):
         self._crowded: dict[str, bool] = {}  # by table
         self._open()
 
+    def reach(self) -> None:
+        """Make sure that Spark answers; one that was lost is opened again, if it has an address."""
+        if os.getpid() != self._pid or (self._given_session is not None and not is_alive(self._session)):
+            cannot_reach()
+        if self._given_session is None and not is_alive(self._session):
+            self._lost = True
+        self._reopen_lost()
+
+    def _reopen_lost(self) -> None:
+        with self._lock:
+            if self._lost:
+                self._closing()
+                self._open()
+
     def close(self) -> None:
         """Give back the session; a Spark that was started for it is stopped."""
         self._closing()
@@ -84,10 +98,7 @@ class SparkEngine(SQLEngine):
     def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
         if os.getpid() != self._pid:
             fail()  # a driver does not survive a fork
-        with self._lock:
-            if self._lost:
-                self._closing()
-                self._open()
+        self._reopen_lost()
         sql, session = self._dialect.write(statement), self._session
         try:
             with quiet(), self._in_time(session):

@@ -8,20 +8,18 @@
     last     for each unit in too many groups: the place of its last kept group
     kept     what is added up
 
-Where groups are public and few, a unit's order is a shuffle of their positions, and a place is one bit: the
-groups of a unit are then one number, and its lowest bits are the first groups (an engine without such wide
-numbers looks for the last place instead). Else a place is 32 bits of
-hash above 32 bits of the group's number. Either way no two groups of a unit tie, so `place <= last` keeps
-exactly `max_groups` of them, and nobody is sorted. Rows of a unit over `max_rows` are numbered in the order
-of (hash, values); rows that tie there are equal in all that is added up.
+A place is 32 bits of hash above 32 bits of the group's number. No two groups of a unit tie, so
+`place <= last` keeps exactly `max_groups` of them, and nobody is sorted. Rows of a unit over `max_rows` are
+numbered in the order of (hash, values), where the hash is also of a row's ordinal among the rows that are
+equal to it; rows that tie there are equal in all that is added up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from discreet.engines.dialect import Dialect, Typed
-from discreet.engines.order import FIELD, HASH_BITS, is_shuffled
+from discreet.engines.order import HASH_BITS
 from discreet.engines.sql import (
     binary,
     call,
@@ -47,7 +45,7 @@ from discreet.engines.sql_order import hash_of
 from discreet.engines.sql_relations import UNIT, Relations, row_number
 from discreet.planning import ExactPlan
 
-GROUP, COUNT, FOUND, PLACE, LAST = "g", "n", "f", "place", "last"
+GROUP, COUNT, FOUND, PLACE, LAST, ORDINAL = "g", "n", "f", "place", "last", "ordinal"
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Statement:
         return bool(self.plan.keys) and (labels is None or len(labels) > self.plan.max_groups)
 
     def _base(self) -> exp.Select:
-        source = self.relations.select(self.plan.rows)
+        source = replace(self.relations, salt=self.plan.salt).select(self.plan.rows)
         columns = source.columns("s")
         select = exp.Select().from_(source.source("s"), copy=False).select(column(UNIT, "s"), copy=False)
         for index, key in enumerate(self.plan.keys):
@@ -149,17 +147,9 @@ class Statement:
     def _hash(self, values: list[Typed]) -> exp.Expression:
         return hash_of(self._dialect, self.relations.hashing, self.plan.salt, values)
 
-    @property
-    def _shuffled(self) -> bool:
-        return is_shuffled(None if self.plan.labels is None else len(self.plan.labels), self.plan.max_groups)
-
     def _place(self, table: str) -> exp.Expression:
-        """Hash above, number below: a place of its own for each group of a unit; or its place in the unit's
-        shuffle, as a bit if the dialect has sets of them."""
+        """Hash above, number below: a place of its own for each group of a unit."""
         group = column(GROUP, table)
-        if self._shuffled:
-            place = _shuffle(self._hash([(column(UNIT, table), None)]), group)
-            return _bit(place) if self._dialect.bit_sets else place
         hashed = column(FOUND, table)
         if self.plan.labels is not None:
             hashed = self._hash([(column(UNIT, table), None), (group, None)])
@@ -216,26 +206,39 @@ class Statement:
 
     def _first_rows(self, *, among: str | None = None) -> exp.Select:
         """The first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
-        cell = [column(UNIT, "rows"), column(GROUP, "rows")]
-        number = row_number(cell, self._row_order())
         names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
-        ranked = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
-        ranked.select(named(number, PLACE), copy=False)
+        each = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        each.select(named(self._ordinal("rows"), ORDINAL), copy=False)
         if among is not None:
             same = [binary(exp.EQ, column(name, "rows"), column(name, among)) for name in (UNIT, GROUP)]
-            ranked.join(among, on=every(same), copy=False)
+            each.join(among, on=every(same), copy=False)
+        ranked = exp.Select().from_(each.subquery("e", copy=False), copy=False)
+        ranked.select(*(column(name, "e") for name in names), copy=False)
+        number = row_number([column(UNIT, "e"), column(GROUP, "e")], self._row_order("e"))
+        ranked.select(named(number, PLACE), copy=False)
         select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
         select.select(*(column(name) for name in names), copy=False)
         return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
 
-    def _row_order(self) -> list[exp.Expression]:
-        """What rows of a unit in a group are ordered by: the hash of a row's measures, then the measures.
+    def _ordinal(self, table: str) -> exp.Expression:
+        """The ordinal of a row among those of its unit and group that are equal to it, from 0."""
+        cell = [column(UNIT, table), column(GROUP, table)]
+        numbers = [column(name, table) for name in self._row_numbers]
+        number = row_number(cell, numbers)
+        first = number.copy()
+        first.set("this", exp.Anonymous(this="rank"))
+        return binary(exp.Sub, number, first)  # both pass over one sorted list
+
+    def _row_order(self, table: str) -> list[exp.Expression]:
+        """What rows of a unit in a group are ordered by: the hash of a row's measures and ordinal, then the
+        measures.
 
         They are whole numbers >= 0, 0 where a row adds nothing; those that no row differs in order nothing.
         """
         measures = (self.plan.tally,) if self.plan.tally is not None else self.plan.measures
-        codes = [code_of(each, column(f"m{index}", "rows")) for index, each in enumerate(measures)]
-        hashed = self._hash([(column(UNIT, "rows"), None), *((code, None) for code in codes)])
+        codes = [code_of(each, column(f"m{index}", table)) for index, each in enumerate(measures)]
+        mixed = [column(UNIT, table), *codes, column(ORDINAL, table)]
+        hashed = self._hash([(each, None) for each in mixed])
         return [hashed, *(code for code, each in zip(codes, measures, strict=True) if each not in PLAIN)]
 
     # Step 4, for both.
@@ -257,8 +260,6 @@ class Statement:
         most = self.plan.max_groups
         places = exp.Select().from_("placed").select(column(UNIT), column(PLACE)).distinct(copy=False)
         source = places.subquery("p", copy=False) if self.plan.tally is not None else exp.to_table("placed")
-        if self._shuffled and self._dialect.bit_sets:
-            return _last_bits(most)
         nth = self._dialect.nth_smallest(column(PLACE), most)
         if nth is not None:
             select = exp.Select().from_(source, copy=False).select(column(UNIT)).group_by(column(UNIT))
@@ -306,34 +307,3 @@ class Statement:
         select.select(column(GROUP, "found"), *keys, *(column(name, "added") for name in names), copy=False)
         same = binary(exp.EQ, column(GROUP, "added"), column(GROUP, "found"))
         return select.join("found", on=same, copy=False)
-
-
-def _shuffle(hashed: exp.Expression, group: exp.Expression) -> exp.Expression:
-    """The place of `shuffled`."""
-    size = whole(FIELD - 1)
-    factor = binary(exp.Add, whole(1), binary(exp.Mod, hashed, size))
-    shift = cast(binary(exp.IntDiv, hashed.copy(), size.copy()), "BIGINT")
-    moved = binary(exp.Add, binary(exp.Mul, factor, group), shift)
-    return binary(exp.Mod, moved, whole(FIELD))
-
-
-def _bit(place: exp.Expression) -> exp.Expression:
-    """A place as a bit of a 127-bit number."""
-    return binary(exp.BitwiseLeftShift, whole(1, "HUGEINT"), cast(place, "HUGEINT"))
-
-
-def _last_bits(most: int) -> exp.Select:
-    """For each unit, the bit of its last kept group.
-
-    Its groups are one number, whose lowest bits are taken away one by one. A unit with fewer groups is left
-    with none, and keeps all.
-    """
-    bits = exp.Select().from_("placed").select(column(UNIT), named(call("bit_or", column(PLACE)), LAST))
-    bits = bits.group_by(column(UNIT))
-    for _ in range(most - 1):
-        below = binary(exp.Sub, column(LAST), whole(1, "HUGEINT"))
-        rest = binary(exp.BitwiseAnd, column(LAST), below)
-        bits = exp.Select().from_(bits.subquery("b")).select(column(UNIT), named(rest, LAST))
-    negative = binary(exp.Sub, whole(0, "HUGEINT"), column(LAST))
-    lowest = exp.Nullif(this=binary(exp.BitwiseAnd, column(LAST), negative), expression=whole(0, "HUGEINT"))
-    return exp.Select().from_(bits.subquery("b")).select(column(UNIT), named(lowest, LAST))

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 
 from sqlglot import exp
 
-from discreet.engines.base import fail
+from discreet.engines.base import fail, joined_keys, refuse_twice
 from discreet.engines.dialect import MAY_BE_DECLARED, Dialect
 from discreet.engines.sql import is_known
 from discreet.engines.sql_bounding import Statement
@@ -18,7 +18,7 @@ from discreet.engines.sql_order import HASHES
 from discreet.engines.sql_relations import Relations
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 from discreet.planning import ExactPlan, ExactTable, Tallied
-from discreet.tables import Policy, PublicTable, Schema, Table, Through, Type, Value
+from discreet.tables import Policy, PublicTable, Schema, Table, Type, Value
 
 Asked = TypeVar("Asked")
 Fetched = TypeVar("Fetched")
@@ -42,8 +42,8 @@ class SQLEngine(ABC):
         """The columns of each table that questions may be about, and their types."""
         return self._schema
 
-    def check(self) -> None:  # noqa: B027  # nothing, unless an engine knows better
-        """A database's own tables may change, and are read by conversions that cannot fail."""
+    def reach(self) -> None:  # noqa: B027  not abstract: most have nothing to do
+        """What lies in this process is always in reach."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """The exact table of a plan; whatever goes wrong inside is one constant failure."""
@@ -110,20 +110,14 @@ class SQLEngine(ABC):
         return types
 
     def _check_keys(self) -> None:
-        """The keys that joins rely on are unique: of public tables and of the tables foreign keys lead to."""
-        for public in self._policy.public:
-            self._check_unique(public, [public.key])
-        for table in self._policy.tables:
-            unit = table.unit
-            if isinstance(unit, Through):
-                parent = self._policy.table(unit.table)
-                assert parent is not None
-                self._check_unique(parent, [other for _, other in unit.on])
-            else:
-                check_unit(table)
+        """The keys that joins rely on are unique, and units are columns."""
+        for table, keys in joined_keys(self._policy):
+            self._check_unique(table, keys)
+        for private in self._policy.tables:
+            check_unit(private)
 
-    def _check_unique(self, table: Table | PublicTable, keys: list[str]) -> None:
-        """Refuse a table two of whose rows share a key (missing keys aside); told to the owner."""
+    def _check_unique(self, table: Table | PublicTable, keys: tuple[str, ...]) -> None:
+        """Refuse a table two of whose rows share a key."""
         columns: list[exp.Expression] = []
         for key in keys:
             found = table.column(key)
@@ -134,9 +128,7 @@ class SQLEngine(ABC):
         twice = twice.where(*(is_known(each.copy()) for each in columns)).group_by(*columns)
         twice = twice.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
         if quietly(self._rows, twice.limit(1)):
-            raise PolicyViolation(
-                f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
-            )
+            refuse_twice(table, keys)
 
 
 def refuse_absent(column: str, table: str) -> NoReturn:

@@ -1,16 +1,17 @@
 """Bounding by numbering alone, for engines that apply `number <= limit` where rows are, before they travel.
 
-Two ways, with the orders of `Statement`, so that the choice is always the same. `NumberedStatement`: each
-machine keeps only those rows of a unit that could still be among the first; a unit with half of all rows then
-sends no more of them than any other, and no machine gets more than its share. `SortedStatement`: all rows
-travel once, are sorted once, and are cut as they pass; a third less work, where nobody has too many rows for
-one machine. `crowd` is how an engine finds out. Rows are read once either way, and nothing is joined.
+Two ways, with the orders of `Statement`, so that the choice is always the same. `NumberedStatement`: rows
+that are equal meet somewhere and are counted off, the others of their unit elsewhere; each machine then
+keeps only those that could still be among the first. A unit with half of all rows burdens no machine more
+than others, unless its rows are all equal. `SortedStatement`: all rows travel once and are cut as they
+pass; less work, where nobody has too many rows for one machine. `crowd` is how an engine finds out. Rows
+are read once either way, and nothing is joined.
 """
 
 from sqlglot import exp
 
 from discreet.engines.sql import binary, call, column, is_known, named, when, whole
-from discreet.engines.sql_bounding import COUNT, GROUP, PLACE, Statement
+from discreet.engines.sql_bounding import COUNT, FOUND, GROUP, ORDINAL, PLACE, Statement
 from discreet.engines.sql_measures import PLAIN
 from discreet.engines.sql_order import hash_of
 from discreet.engines.sql_relations import UNIT, Relations, row_number
@@ -23,6 +24,12 @@ ORDER, RANK = "o", "rank"
 
 class NumberedStatement(Statement):
     """As `Statement`, but rows and groups are numbered where that one looks up who has too many."""
+
+    def _ordinal(self, table: str) -> exp.Expression:
+        """Equal rows meet on one machine, those of a unit on all of them."""
+        names = [UNIT, GROUP, *self._row_numbers]
+        number = row_number([column(name, table) for name in names], [column(UNIT, table)])
+        return binary(exp.Sub, number, whole(1))
 
     def _paired(self) -> list[tuple[str, exp.Expression, bool]]:
         if not self._row_numbers:
@@ -77,7 +84,7 @@ class SortedStatement(Statement):
         steps: list[tuple[str, exp.Expression, bool]] = [("ordered", self._ordered(), False)]
         if self._limits_groups:
             steps.append(("grouped", _first_groups("ordered", self.plan.max_groups), False))
-        order = [column(f"{ORDER}{index}") for index in range(len(self._row_order()))]
+        order = [column(f"{ORDER}{index}") for index in range(len(self._row_order("e")))]
         number = named(row_number([column(UNIT), column(PLACE)], order), COUNT)
         numbered = exp.Select().from_(steps[-1][0]).select(exp.Star(), number)
         kept = exp.Select().from_(numbered.subquery("p", copy=False), copy=False)
@@ -88,15 +95,26 @@ class SortedStatement(Statement):
     def _ordered(self) -> exp.Select:
         """The rows with all that orders them, by unit. Sorted as the numberings ask, they are not again."""
         names = [UNIT, GROUP, *self._row_numbers]
-        place = self._place("rows") if self._limits_groups else column(GROUP, "rows")
-        order = {f"{ORDER}{index}": each for index, each in enumerate(self._row_order())}
-        select = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        place = self._place("e") if self._limits_groups else column(GROUP, "e")
+        order = {f"{ORDER}{index}": each for index, each in enumerate(self._row_order("e"))}
+        select = exp.Select().from_(self._gathered(names).subquery("e", copy=False), copy=False)
+        select.select(*(column(name, "e") for name in names), copy=False)
         select.select(named(place, PLACE), *(named(each, name) for name, each in order.items()), copy=False)
         terms = [exp.Ordered(this=column(name), nulls_first=True) for name in (UNIT, PLACE)]
         terms += [exp.Ordered(this=column(name), nulls_first=False) for name in order]
-        select.set("distribute", exp.Distribute(expressions=[terms[0].copy()]))
         select.set("sort", exp.Sort(expressions=terms))
         return select
+
+    def _gathered(self, names: list[str]) -> exp.Select:
+        """The rows of a unit in one place, each with its ordinal."""
+        names = [*names, *([FOUND] if self.plan.labels is None else [])]
+        moved = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
+        moved.set(
+            "distribute", exp.Distribute(expressions=[exp.Ordered(this=column(UNIT), nulls_first=True)])
+        )
+        select = exp.Select().from_(moved.subquery("t", copy=False), copy=False)
+        select.select(*(column(name, "t") for name in names), copy=False)
+        return select.select(named(self._ordinal("t"), ORDINAL), copy=False)
 
 
 def crowd(relations: Relations, scan: Scan) -> exp.Select:

@@ -1,11 +1,11 @@
 """Relations as SQL: every relation is a SELECT of columns c0, c1, ... and, if private, of `unit`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Dialect
+from discreet.engines.dialect import Dialect, Typed
 from discreet.engines.sql import (
     SQL_TYPES,
     binary,
@@ -69,12 +69,16 @@ class Selected:
 
 @dataclass(frozen=True)
 class Relations:
-    """Builds the SQL of relations; `tables` says where a table is, `value` reads one of its columns."""
+    """Builds the SQL of relations; `tables` says where a table is, `value` reads one of its columns.
+
+    The salt chooses among a unit's rows where a join has a cap.
+    """
 
     tables: Mapping[str, exp.Expression]
     value: ScanColumn
     dialect: Dialect
     hashing: str
+    salt: int = 0
 
     def build(self, node: Expression, columns: Columns) -> exp.Expression:
         """The SQL of an expression."""
@@ -104,8 +108,9 @@ class Relations:
         select = exp.Select().from_(self.tables[scan.table].copy(), copy=False)
         for (_, name), short in made.names.items():
             select.select(named(self.value(scan.table, name), short), copy=False)
-        if made.private:
-            select.select(named(self._unit(scan), UNIT), copy=False)
+        if scan.public_key is not None:
+            return _first_of_each(replace(made, select=select), scan)
+        select.select(named(self._unit(scan), UNIT), copy=False)
         return Selected(select, made.names, made.types, made.private)
 
     def _unit(self, scan: Scan) -> exp.Expression:
@@ -137,7 +142,10 @@ class Relations:
     def _join(self, relation: Joined) -> Selected:
         sides = {"l": self.select(relation.left), "r": self.select(relation.right)}
         if relation.cap is not None:
-            sides = {alias: self._cap(side, relation.cap) for alias, side in sides.items()}
+            sides = {
+                alias: self._cap(side, relation.cap, number)
+                for number, (alias, side) in enumerate(sides.items())
+            }
         private = any(side.private for side in sides.values())
         made = self._named(relation, private=private)
         select = exp.Select().from_(sides["l"].source("l"), copy=False)
@@ -147,6 +155,8 @@ class Relations:
             )
             for one, other in relation.on
         ]
+        if relation.one_unit:
+            on.append(binary(exp.EQ, column(UNIT, "l"), column(UNIT, "r")))
         select.join(sides["r"].source("r"), on=every(on), join_type=relation.kind, copy=False)
         for alias, side in sides.items():
             for pair, short in side.names.items():
@@ -155,17 +165,21 @@ class Relations:
             select.select(named(column(UNIT, "l" if relation.unit_from == "left" else "r"), UNIT), copy=False)
         return Selected(select, made.names, made.types, private)
 
-    def _cap(self, side: Selected, cap: int) -> Selected:
-        """At most `cap` rows of each unit, in the order of a hash of their values, then of the values."""
-        pairs = sorted(side.names)
-        values = [(column(side.names[pair], "s"), side.types[pair]) for pair in pairs]
-        hashed = hash_of(self.dialect, self.hashing, 0, [(column(UNIT, "s"), None), *values])
-        order = [hashed, *(value.copy() for value, _ in values)]
-        ranked = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
-        ranked.where(is_known(column(UNIT, "s")), copy=False)
-        ranked.select(named(row_number([column(UNIT, "s")], order), "place"), copy=False)
-        names = [column(short, "k") for short in (*side.names.values(), UNIT)]
-        select = exp.Select().from_(ranked.subquery("k", copy=False), copy=False).select(*names, copy=False)
+    def _cap(self, side: Selected, cap: int, number: int) -> Selected:
+        """At most `cap` rows of each unit: numbered in the order of their values, kept in that of a hash."""
+        values = [column(side.names[pair], "s") for pair in sorted(side.names)]
+        names = [*side.names.values(), UNIT]
+        numbered = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
+        numbered.where(is_known(column(UNIT, "s")), copy=False)
+        numbered.select(named(row_number([column(UNIT, "s")], values), "number"), copy=False)
+        own = column("number", "v")
+        mixed: list[Typed] = [(whole(number), None), (column(UNIT, "v"), None), (own, None)]
+        order = [hash_of(self.dialect, self.hashing, self.salt, mixed), own.copy()]
+        ranked = exp.Select().from_(numbered.subquery("v", copy=False), copy=False)
+        ranked.select(*(column(name, "v") for name in names), copy=False)
+        ranked.select(named(row_number([column(UNIT, "v")], order), "place"), copy=False)
+        select = exp.Select().from_(ranked.subquery("k", copy=False), copy=False)
+        select.select(*(column(name, "k") for name in names), copy=False)
         select.where(binary(exp.LTE, column("place", "k"), whole(cap)), copy=False)
         return Selected(select, side.names, side.types, side.private)
 
@@ -229,6 +243,21 @@ class Relations:
         if lattice is not None:
             number = self.dialect.arithmetic(exp.Mul, number, real(float(lattice.step)))
         return number if aggregate.function == "sum" else self.dialect.divide(number, cast(count, "DOUBLE"))
+
+
+def _first_of_each(public: Selected, scan: Scan) -> Selected:
+    """One row of a public table for each key, the first by value: unique whatever the table holds."""
+    key = next(
+        short for (_, name), short in public.names.items() if name.lower() == str(scan.public_key).lower()
+    )
+    shorts = list(public.names.values())
+    numbered = exp.Select().from_(public.source("s"), copy=False).select(exp.Star(), copy=False)
+    number = row_number([column(key, "s")], [column(short, "s") for short in shorts])
+    numbered.select(named(number, "number"), copy=False)
+    select = exp.Select().from_(numbered.subquery("k", copy=False), copy=False)
+    select.select(*(column(short, "k") for short in shorts), copy=False)
+    select.where(binary(exp.EQ, column("number", "k"), whole(1)), copy=False)
+    return replace(public, select=select)
 
 
 def row_number(partition: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:

@@ -22,7 +22,11 @@ What holds, whatever crashes, races or retries:
 - the ledger keeps its own budget. A different one is refused; `raise_budget` and `amend` are entries of the
   chain.
 - every entry is chained by hash to all before it; anchors see a ledger that was set back or copied.
-- a watch (sparse vector) is charged whole when opened, with `question=None`: it is never found again.
+- a watch (sparse vector) is charged whole when opened (`open_watch`); each of its questions is entered
+  before it reads data (`begin_test`).
+- a charge that ends without an answer is counted (`failing.py`), by the unit of work that ends it; who has
+  used up the allowance is refused until the owner releases it. A clean `close` is the owner's stop, and no
+  failure.
 
 `remaining`, `spent`, `history()` and `verify()` look; `LedgerFile` is the file in its owner's hands.
 """
@@ -31,6 +35,7 @@ from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
 from discreet.ledger.balance import Balance
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head
+from discreet.ledger.failing import failed
 from discreet.ledger.file import LedgerFile, find_ledger
 from discreet.ledger.for_policy import check_known, known_declaration, open_ledger, read_key
 from discreet.ledger.history import Record
@@ -53,6 +58,7 @@ __all__ = [
     "Request",
     "Verification",
     "check_known",
+    "failed",
     "find_ledger",
     "known_declaration",
     "open_ledger",

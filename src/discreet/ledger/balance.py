@@ -53,13 +53,18 @@ def balance_of(row: AccountRow) -> Balance:
 
 def read_remaining(transaction: Transaction, declared: Declaration, analyst: str) -> Budget:
     """What an analyst could still be charged: the least that is left in any account it must fit."""
+    left, *others = (each.remaining for each in read_balances(transaction, declared, analyst))
+    return least(left, others)
+
+
+def read_balances(transaction: Transaction, declared: Declaration, analyst: str) -> tuple[Balance, ...]:
+    """The accounts that every charge of an analyst must fit, the data set's first."""
     rows = [
         transaction.account(name) or AccountRow(name, terms, rule_of(terms).limit, Total(), 0)
         for name, terms in declared.accounts(analyst=analyst, question=None).items()
     ]
     apart = kept_apart(transaction, declared.dataset, analyst)
-    left, *others = (balance_of(row).remaining for row in (*rows, *([apart] if apart else [])))
-    return least(left, others)
+    return tuple(map(balance_of, (*rows, *([apart] if apart else []))))
 
 
 def read_balance(transaction: Transaction, account: str) -> Balance:

@@ -1,18 +1,20 @@
 """How a request becomes a charge: all accounts or none, and one answer at most."""
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from discreet.accounting import Rule, Total, exceeded, read_rule
-from discreet.errors import LedgerConflict
+from discreet.errors import LedgerConflict, PolicyViolation
 from discreet.ledger.declaration import Declaration, rest_of, share_of
-from discreet.ledger.entry import Entry
+from discreet.ledger.entry import Entry, readable
 from discreet.ledger.request import Request
-from discreet.ledger.store import AccountRow, ChargeRow, State, Transaction
+from discreet.ledger.store import AccountRow, ChargeRow, KeyRow, State, Transaction
 
 
 def append(transaction: Transaction, facts: Mapping[str, Any]) -> Entry:
@@ -33,7 +35,8 @@ def now() -> str:
 @lru_cache(maxsize=1024)
 def rule_of(terms: str) -> Rule[Any]:
     """The rule of an account, from its canonical text."""
-    return read_rule(json.loads(terms))
+    with readable():
+        return read_rule(json.loads(terms))
 
 
 def question_digest(declared: Declaration, request: Request) -> str:
@@ -52,19 +55,75 @@ def take(
     costs: Mapping[tuple[str, ...], Total],
 ) -> ChargeRow:
     """Charge every account, or raise BudgetExceeded and change nothing."""
+    moves = [
+        _move(before, request, costs)
+        for before in _accounts(transaction, declared, request.analyst, request.question)
+    ]
+    check_least(declared, moves[0][0], moves[0][1])
+    entry = _pay(transaction, declared, request, moves, kind="charge")
     question = question_digest(declared, request)
-    moves = []
-    for before in _accounts(transaction, declared, request.analyst, request.question):
-        rule = rule_of(before.terms)
-        cost = costs[rule.measure] if rule.measure in costs else rule.cost(request.loss, request.price)
-        total = before.total.plus(cost)
-        if not before.limit.admits(total):
-            raise exceeded(rule, before.total, account=f"account '{before.name}'")
-        moves.append((before, cost, total))
+    row = ChargeRow(entry.sequence, declared.dataset, request.analyst, question, owner)
+    transaction.add_charge(row)
+    return row
+
+
+def read_shared(
+    transaction: Transaction,
+    declared: Declaration,
+    request: Request,
+    charge: int,
+    *,
+    costs: Mapping[tuple[str, ...], Total],
+) -> None:
+    """Charge whoever reads what another paid for: the reader's own account alone, once for each answer."""
+    name, terms = analyst_account(declared, request.analyst)
+    before = transaction.account(name) or open_account(transaction, name, terms)
+    entry = _pay(transaction, declared, request, [_move(before, request, costs)], kind="read", charge=charge)
+    mark = KeyRow(declared.dataset, request.analyst, read_mark(charge), "", entry.sequence)
+    transaction.add_key(mark)
+
+
+def must_pay_to_read(transaction: Transaction, declared: Declaration, analyst: str, row: ChargeRow) -> bool:
+    """Whether a stored answer is another's, and this analyst's own account has not paid for it yet."""
+    if row.analyst == analyst or declared.per_analyst is None:
+        return False
+    return transaction.key(declared.dataset, analyst, read_mark(row.id)) is None
+
+
+def read_mark(charge: int) -> str:
+    """Under what it is remembered that an analyst has read an answer; no key of a request can look so."""
+    return f"\nread {charge}"
+
+
+def analyst_account(declared: Declaration, analyst: str) -> tuple[str, str]:
+    """The account of one analyst, and its rule's canonical text."""
+    own = declared.accounts(analyst=analyst, question=None).items()
+    return next((name, terms) for name, terms in own if name != declared.dataset)
+
+
+def _move(
+    before: AccountRow, request: Request, costs: Mapping[tuple[str, ...], Total]
+) -> tuple[AccountRow, Total, Total]:
+    """What a request costs an account, and the total after it, if it fits."""
+    rule = rule_of(before.terms)
+    cost = costs[rule.measure] if rule.measure in costs else rule.cost(request.loss, request.price)
+    total = before.total.plus(cost)
+    if not before.limit.admits(total):
+        raise exceeded(rule, before.total, account=f"account '{before.name}'")
+    return before, cost, total
+
+
+def _pay(
+    transaction: Transaction,
+    declared: Declaration,
+    request: Request,
+    moves: Sequence[tuple[AccountRow, Total, Total]],
+    **what: Any,
+) -> Entry:
     entry = append(
         transaction,
         {
-            "kind": "charge",
+            **what,
             "dataset": declared.dataset,
             "time": now(),
             "version": declared.version,
@@ -75,9 +134,19 @@ def take(
     )
     for before, _, total in moves:
         transaction.move_account(before, replace(before, total=total, sequence=entry.sequence))
-    row = ChargeRow(entry.sequence, declared.dataset, request.analyst, question, owner)
-    transaction.add_charge(row)
-    return row
+    return entry
+
+
+def check_least(declared: Declaration, whole: AccountRow, cost: Total) -> None:
+    """Refuse a price below the least part of the data set's budget, counted as its account counts."""
+    part = declared.allowed.least_price
+    if cost.main < part * whole.limit.main:
+        got = float(Fraction(cost.main, whole.limit.main))
+        raise PolicyViolation(
+            f"a question must cost at least {float(part):.6g} of the budget, got {got:.6g} of it. Name a "
+            "larger price; the policy sets the least one (least_price of its ration).",
+            parameter="least_price",
+        )
 
 
 def _accounts(
@@ -107,13 +176,22 @@ def open_account(transaction: Transaction, name: str, terms: str) -> AccountRow:
     return row
 
 
-def settle(transaction: Transaction, charge: int, state: State, answer: bytes | None, digest: str) -> None:
-    """Charged becomes answered or abandoned, once; the chain keeps the answer's digest."""
+def end(transaction: Transaction, charge: int, state: State, answer: bytes | None) -> None:
+    """Charged becomes answered or abandoned, once."""
     if not transaction.settle(charge, state, answer):
         raise LedgerConflict(f"charge {charge} must be running to be {state}, and it is not.")
-    append(transaction, {"kind": state, "charge": charge, "digest": digest})
 
 
-def abandon(transaction: Transaction, charge: int) -> None:
-    """Give up a charge; nothing is refunded."""
-    settle(transaction, charge, "abandoned", None, "")
+def answer(transaction: Transaction, charge: int, given: bytes) -> None:
+    """Store the answer of a charge; the chain keeps its digest."""
+    end(transaction, charge, "answered", given)
+    digest = hashlib.sha256(given).hexdigest()
+    append(transaction, {"kind": "answered", "charge": charge, "digest": digest})
+
+
+def abandon(transaction: Transaction, charge: int, *, stopped: bool = False) -> None:
+    """Give up a charge that nobody's failure ended; nothing is refunded. A clean stop is the owner's."""
+    end(transaction, charge, "abandoned", None)
+    when = {"time": now()} if stopped else {}
+    kind = "stopped" if stopped else "abandoned"
+    append(transaction, {"kind": kind, "charge": charge, "digest": "", **when})

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from discreet.errors import DiscreetError
-from discreet.ledger.store import unavailable
+from discreet.ledger.entry import unavailable
 
 T = TypeVar("T")
 Work = TypeVar("Work")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger.store import unavailable
+from discreet.ledger.entry import unavailable
 from discreet.ledger.tables import Tables
 from discreet.ledger.turns import Turns
 

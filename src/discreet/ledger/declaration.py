@@ -2,15 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
 from discreet.accounting import Budget, describe, read_rule, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger.entry import canonical, fingerprint
+from discreet.ledger.entry import canonical, fingerprint, readable
 from discreet.ledger.request import check_name
+from discreet.tables import Ration
 
 Sharing: TypeAlias = Literal["own", "shared"]
 
@@ -22,12 +23,13 @@ class Declaration:
     dataset: str
     rule: Mapping[str, Any]  # the account's budget and rule, as `Rule.to_json` wrote them
     unit: str = ""
-    schema: str = ""  # digest of the declared columns: a known one under a new id needs the owner's word
+    schema: str = ""  # digests of the tables' columns: a known one under a new id needs the owner's word
     limits: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
     per_analyst: Mapping[str, Any] | None = None
     per_question: Mapping[str, Any] | None = None
     answers: Sharing = "own"  # "shared": an answer given to one analyst is given to all
+    ration: Mapping[str, str] | None = None  # as `Ration.to_json` wrote it; None is the default
 
     @classmethod
     def of(cls, dataset: str, budget: Budget, **declared: Any) -> "Declaration":
@@ -42,21 +44,34 @@ class Declaration:
             limit = declared[part]
             declared[part] = None if limit is None else rule_for(limit, relation=relation).to_json()
         declared["limits"] = {str(name): str(value) for name, value in sorted(declared["limits"].items())}
-        declared["schema"] = (
-            hashlib.sha256(declared["schema"].encode()).hexdigest() if declared["schema"] else ""
-        )
+        declared["schema"] = _digests(declared["schema"])
+        ration = declared.pop("ration", None)
+        declared["ration"] = None if ration is None or ration.is_default else ration.to_json()
         rule = rule_for(budget, filter=chosen, relation=relation).to_json()
         return cls(dataset=dataset, rule=rule, **declared)
 
     def to_json(self) -> str:
         """One text for equal declarations."""
-        return canonical(asdict(self))
+        return canonical(self.facts)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Every part by name; the default ration is not mentioned, as in ledgers that know of none."""
+        return {name: value for name, value in asdict(self).items() if (name, value) != ("ration", None)}
+
+    @cached_property
+    def allowed(self) -> Ration:
+        """What the owner allows of failures, tiny prices and long watches."""
+        return Ration.from_json(self.ration)
 
     @classmethod
     @lru_cache(maxsize=256)
     def from_json(cls, text: str) -> "Declaration":
         """The declaration that `to_json` wrote."""
-        return cls(**json.loads(text))
+        with readable():
+            found = cls(**json.loads(text))
+            _ = found.allowed
+            return found
 
     def accounts(self, *, analyst: str, question: str | None) -> dict[str, str]:
         """The accounts that a question of this analyst must fit, each with its rule's canonical text."""
@@ -81,6 +96,8 @@ class Declaration:
         """Refuse an opening that contradicts the ledger: the ledger's own word counts."""
         for part, remedy in _FIXED.items():
             mine, kept = getattr(self, part), getattr(known, part)
+            if part == "rule":  # what a raise carried over is the ledger's alone to know
+                kept = {name: value for name, value in kept.items() if name != "carried"}
             if mine != kept:
                 raise LedgerConflict(
                     f"the {_SHOWN.get(part, part)} of data set '{self.dataset}' must be the ledger's own, "
@@ -89,10 +106,28 @@ class Declaration:
                 )
 
     def with_labels_of(self, other: "Declaration") -> "Declaration":
-        """This declaration with what an owner changes by opening: version, limits, schema, sharing."""
+        """This declaration with what an owner changes by opening: version, limits, sharing, ration, and
+        the schema, if it is known.
+        """
         return replace(
-            self, version=other.version, limits=other.limits, schema=other.schema, answers=other.answers
+            self,
+            version=other.version,
+            limits=other.limits,
+            schema=other.schema or self.schema,
+            answers=other.answers,
+            ration=other.ration,
         )
+
+    def is_like(self, other: "Declaration") -> bool:
+        """Whether a table of each has the same columns: they may well be about the same people."""
+        mine, theirs = (set(each.schema.split(",")) - {""} for each in (self, other))
+        return bool(mine & theirs)
+
+
+def _digests(tables: str | Sequence[str]) -> str:
+    """The columns of each table as a digest; empty where they are not known."""
+    texts = [tables] if isinstance(tables, str) else tables
+    return ",".join(sorted({hashlib.sha256(text.encode()).hexdigest() for text in texts if text}))
 
 
 def rest_of(dataset: str) -> str:
@@ -119,5 +154,6 @@ def _words(value: Mapping[str, Any] | str | None) -> str:
         return "none"
     if isinstance(value, str):
         return repr(value)
-    rule = read_rule(dict(value))
+    with readable():
+        rule = read_rule(dict(value))
     return f"{describe(rule.budget)} ({rule.name}, {rule.budget.relation})"

@@ -2,11 +2,32 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.errors import LedgerConflict
+
+UNAVAILABLE = (
+    "the ledger must be readable and writable, and it is not: nothing was acknowledged. "
+    "Look at its disk, its permissions and its locks."
+)
 ORIGIN = "0" * 64  # what the first entry names as its predecessor
+
+
+def unavailable() -> LedgerConflict:
+    """The one error for a full disk, a read-only folder, a locked or damaged file: it says nothing more."""
+    return LedgerConflict(UNAVAILABLE)
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Whatever is wrong with a text of the ledger is the one constant error: no word of it is quoted."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        raise unavailable() from None
 
 
 @dataclass(frozen=True)
@@ -49,8 +70,9 @@ class Entry:
 
     @property
     def facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads(self.body)
-        return facts
+        with readable():
+            facts: dict[str, Any] = json.loads(self.body)
+            return facts
 
     @property
     def head(self) -> Head:

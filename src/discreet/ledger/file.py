@@ -6,6 +6,7 @@ from typing import Self
 
 from discreet.accounting import Budget
 from discreet.errors import InvalidParameter
+from discreet.ledger import failing
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.balance import Balance, balance_of, read_balance
 from discreet.ledger.for_policy import kept_elsewhere
@@ -106,6 +107,16 @@ class LedgerFile:
     def reserve(self, dataset: str, analyst: str, budget: Budget, *, reason: str) -> None:
         """Keep a share of a data set's budget for one analyst: an owner's entry in the chain."""
         self._store.write(lambda transaction: reserve(transaction, dataset, analyst, budget, reason))
+
+    def failures(self, dataset: str) -> dict[str, int]:
+        """How many charges of each analyst ended without an answer since the owner last looked."""
+        return self._store.read(lambda transaction: failing.by_analyst(transaction, dataset))
+
+    def release_failures(self, dataset: str, *, reason: str, analyst: str | None = None) -> int:
+        """Count failures from zero again, one analyst's or all, for the owner has looked: how many."""
+        return self._store.write(
+            lambda transaction: failing.release(transaction, dataset, reason, analyst, self._store.is_alive)
+        )
 
     def close(self) -> None:
         self._store.close()

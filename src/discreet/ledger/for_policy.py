@@ -16,17 +16,28 @@ from discreet.planning import as_notion, budget_of
 from discreet.tables import Commands, LedgerPlace, Policy
 
 
-def open_ledger(policy: Policy, place: str | Path, *, other_people: str | None = None) -> Ledger:
-    """Open, or make, the ledger of a policy's data set; what it knows of the data set must agree."""
-    elsewhere = kept_elsewhere(policy.ledger)
-    return Ledger.open(place, **_declared(policy), other_people=other_people, **elsewhere)
+def open_ledger(
+    policy: Policy, place: str | Path, *, known: Policy | None = None, other_people: str | None = None
+) -> Ledger:
+    """Open, or make, the ledger of a policy's data set; what it knows of the data set must agree.
+
+    `known` is the policy with the data's own columns, where they are in reach.
+    """
+    elsewhere, schema = kept_elsewhere(policy.ledger), _schema(known)
+    return Ledger.open(place, **_declared(policy), schema=schema, other_people=other_people, **elsewhere)
+
+
+def _schema(known: Policy | None) -> list[str]:
+    """The columns of each private table, by which a copy under another name is known; no name of a file."""
+    tables = () if known is None else known.tables
+    return [json.dumps(sorted(column.name.lower() for column in table.columns)) for table in tables]
 
 
 def check_known(policy: Policy, place: str | Path) -> None:
     """Refuse a policy that contradicts a ledger on disk, which is only read."""
     known = known_declaration(place, policy.id)
     if known is not None:
-        Declaration.of(**_declared(policy)).check_same(known)
+        Declaration.of(**_declared(policy), schema="").check_same(known)
 
 
 def known_declaration(place: str | Path, dataset: str) -> Declaration | None:
@@ -42,19 +53,18 @@ def known_declaration(place: str | Path, dataset: str) -> Declaration | None:
 
 
 def _declared(policy: Policy) -> dict[str, Any]:
-    columns = {table.name: sorted(column.name for column in table.columns) for table in policy.tables}
     return {
         "dataset": policy.id,
         "budget": budget_of(policy),
         "filter": policy.filter,
         "relation": policy.relation,
         "unit": "; ".join(f"{table.name}: {table.unit}" for table in policy.tables),
-        "schema": json.dumps(columns, sort_keys=True),
         "limits": {each.name: f"{each.max_groups} groups, {each.max_rows} rows" for each in policy.tables},
         "version": policy.version,
         "per_analyst": _part(policy, policy.per_analyst),
         "per_question": _part(policy, policy.per_question),
         "answers": "shared" if policy.share_answers else "own",
+        "ration": policy.ration,
     }
 
 

@@ -1,16 +1,26 @@
 """The ledger: charged first, drawn once, never refunded. The rules, on any store."""
 
-import hashlib
+import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from discreet.accounting import Budget, Total
-from discreet.errors import LedgerConflict
-from discreet.ledger import owning, shares
+from discreet.errors import DiscreetError, LedgerConflict
+from discreet.ledger import failing, owning, shares
 from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance, read_remaining
-from discreet.ledger.charging import abandon, question_digest, rule_of, settle, take
+from discreet.ledger.balance import Balance, balance_of, read_balance, read_balances, read_remaining
+from discreet.ledger.charging import (
+    abandon,
+    answer as store_answer,
+    append,
+    must_pay_to_read,
+    question_digest,
+    read_shared,
+    rule_of,
+    take,
+)
 from discreet.ledger.declaration import Declaration, Sharing
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
@@ -18,6 +28,7 @@ from discreet.ledger.opening import open_store
 from discreet.ledger.request import Charge, Request
 from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction
 from discreet.ledger.verification import Verification, verify
+from discreet.tables import Ration
 
 PATIENCE_S = 30.0  # how long a charge waits for its turn before it fails
 
@@ -32,6 +43,7 @@ class Ledger:
 
     def __init__(self, store: Store, declaration: Declaration, *, other_people: str | None = None) -> None:
         self._store, self._dataset = store, declaration.dataset
+        self._unsettled: set[int] = set()  # charges of this object that have no answer yet
         store.write(lambda transaction: owning.register(transaction, declaration, other_people))
         self._opened = self.declaration
         store.write(self._abandon_the_dead)
@@ -46,12 +58,13 @@ class Ledger:
         filter: str | None = None,  # noqa: A002  the policy's own word for it
         relation: str = "add/remove",
         unit: str = "",
-        schema: str = "",
+        schema: str | Sequence[str] = "",
         limits: Mapping[str, object] | None = None,
         version: str = "1",
         per_analyst: Budget | None = None,
         per_question: Budget | None = None,
         answers: Sharing = "own",
+        ration: Ration | None = None,
         other_people: str | None = None,
         anchors: Sequence[Anchor] = (),
         key: bytes | None = None,
@@ -73,6 +86,7 @@ class Ledger:
             per_analyst=per_analyst,
             per_question=per_question,
             answers=answers,
+            ration=ration,
         )
         guard = ChainGuard(anchors=anchors, key=key)
         store = open_store(place, guard=guard, patience=patience, create=True)
@@ -88,14 +102,35 @@ class Ledger:
         """Take the price from every account it must fit, or from none; on disk when this returns.
 
         An answer that is already stored comes back with the charge, free. A charge without one is to be run
-        once.
+        once, and ended by `answer` or `abandon`. Whoever has used up the allowance of failures is refused.
         """
+        return self._charged(request, is_watch=False)
+
+    def open_watch(self, request: Request) -> Charge:
+        """Charge a watch whole. There is nothing more to settle: each of its questions is (`begin_test`)."""
+        return self._charged(request, is_watch=True)
+
+    def _charged(self, request: Request, *, is_watch: bool) -> Charge:
         owner = self._store.owner()
         costs = self._prices(request)  # before the turn: a price may take a while to compute
         _ = request.facts, question_digest(self._opened, request)  # remembered: the turn is for what is not
-        outcome = self._store.write(lambda transaction: self._charge(transaction, request, owner, costs))
-        if isinstance(outcome, LedgerConflict):
+
+        def work(transaction: Transaction) -> Charge | DiscreetError:
+            charge = self._charge(transaction, request, owner, costs)
+            if not is_watch or isinstance(charge, DiscreetError):
+                return charge
+            if charge.answer is not None:
+                return LedgerConflict("an idempotency key opens one watch, and this one has opened it.")
+            store_answer(transaction, charge.id, b"")
+            return replace(charge, answer=b"")
+
+        return self._kept(self._store.write(work))
+
+    def _kept(self, outcome: Charge | DiscreetError) -> Charge:
+        if isinstance(outcome, DiscreetError):
             raise outcome
+        if outcome.answer is None:
+            self._unsettled.add(outcome.id)
         return outcome
 
     def _prices(self, request: Request) -> dict[tuple[str, ...], Total]:
@@ -105,7 +140,7 @@ class Ledger:
 
     def _charge(
         self, transaction: Transaction, request: Request, owner: str, costs: Mapping[tuple[str, ...], Total]
-    ) -> Charge | LedgerConflict:
+    ) -> Charge | DiscreetError:
         declared = owning.declared(transaction, self._dataset)
         if request.key is not None:
             known = transaction.key(self._dataset, request.analyst, request.key)
@@ -113,15 +148,20 @@ class Ledger:
                 return self._repeat(transaction, known, request.digest(declared.version))
         question = question_digest(declared, request)
         row = transaction.answered(self._dataset, question) if question else None
+        if row is not None and must_pay_to_read(transaction, declared, request.analyst, row):
+            read_shared(transaction, declared, request, row.id, costs=costs)
         if row is None:
+            refused = failing.refusal(transaction, declared, request.analyst, question, self._store.is_alive)
+            if refused is not None:
+                return refused
             row = take(transaction, declared, request, owner=owner, costs=costs)
         if request.key is not None:
             digest = request.digest(declared.version)
             transaction.add_key(KeyRow(self._dataset, request.analyst, request.key, digest, row.id))
         return _as_charge(row)
 
-    def _repeat(self, transaction: Transaction, known: KeyRow, digest: str) -> Charge | LedgerConflict:
-        """What a used key stands for. A conflict is returned, not raised: an abandonment is then kept."""
+    def _repeat(self, transaction: Transaction, known: KeyRow, digest: str) -> Charge | DiscreetError:
+        """What a used key stands for. An error is returned, not raised: a failure found here is then kept."""
         if known.request != digest:
             return LedgerConflict(
                 "an idempotency key must stand for one request, and this one stands for another."
@@ -136,17 +176,43 @@ class Ledger:
                 "this request is still running. Ask again later under the same key.", state="running"
             )
         if row.state == "charged":
-            abandon(transaction, row.id)
+            failing.end_the_dead(transaction, [row], self._store.is_alive)
+        if any(each.charge == row.id for each in transaction.failures(self._dataset)):
+            return failing.failed()
         return LedgerConflict("this request was charged and abandoned: it is never run again. Use a new key.")
 
     def answer(self, charge: Charge, answer: bytes) -> None:
         """Store the answer, once: charged becomes answered. Only after this may a byte of it leave."""
-        digest = hashlib.sha256(answer).hexdigest()
-        self._store.write(lambda transaction: settle(transaction, charge.id, "answered", answer, digest))
+        self._store.write(lambda transaction: store_answer(transaction, charge.id, answer))
+        self._unsettled.discard(charge.id)
 
     def abandon(self, charge: Charge) -> None:
-        """Give up a charge that cannot be answered. Nothing is refunded."""
-        self._store.write(lambda transaction: abandon(transaction, charge.id))
+        """Say that a charge failed, or was late: counted before its error leaves. Nothing is refunded."""
+        self._store.write(lambda transaction: self._fail(transaction, charge.id))
+        self._unsettled.discard(charge.id)
+
+    def _fail(self, transaction: Transaction, charge: int) -> None:
+        row = transaction.charge(charge)
+        if row is None:
+            raise LedgerConflict(f"charge {charge} must be one of the ledger's, and it is not.")
+        failing.fail(transaction, row)
+
+    def begin_test(self, watch: Charge) -> Charge:
+        """Enter one question of a watch, which is paid for: it is under way until `answer` or `abandon`."""
+        owner = self._store.owner()
+
+        def work(transaction: Transaction) -> Charge | DiscreetError:
+            declared = owning.declared(transaction, self._dataset)
+            refused = failing.refusal(transaction, declared, watch.analyst, "", self._store.is_alive)
+            if refused is not None:
+                return refused
+            facts = {"kind": "test", "dataset": self._dataset, "analyst": watch.analyst, "charge": watch.id}
+            entry = append(transaction, facts)
+            row = ChargeRow(entry.sequence, self._dataset, watch.analyst, f"test {entry.sequence}", owner)
+            transaction.add_charge(row)
+            return _as_charge(row)
+
+        return self._kept(self._store.write(work))
 
     def find_answer(self, request: Request) -> bytes | None:
         """The stored answer that this request would get for nothing, or None if it would be charged."""
@@ -154,7 +220,9 @@ class Ledger:
         def look(transaction: Transaction) -> bytes | None:
             declared = owning.declared(transaction, self._dataset)
             row = transaction.answered(self._dataset, question_digest(declared, request))
-            return None if row is None else row.answer
+            if row is None or must_pay_to_read(transaction, declared, request.analyst, row):
+                return None
+            return row.answer
 
         return self._store.read(look)
 
@@ -165,9 +233,7 @@ class Ledger:
 
     def _abandon_the_dead(self, transaction: Transaction) -> None:
         """After a restart: a charge whose process is gone is never run again."""
-        for row in transaction.running(self._dataset):
-            if not self._store.is_alive(row.owner):
-                abandon(transaction, row.id)
+        failing.end_the_dead(transaction, transaction.running(self._dataset), self._store.is_alive)
 
     # --- what the owner may say ----------------------------------------------------------------------------
 
@@ -175,11 +241,21 @@ class Ledger:
         """Allow more. What was spent stays spent; the new budget is an owner's entry in the chain."""
         self._store.write(lambda transaction: owning.raise_budget(transaction, self._dataset, budget, reason))
 
-    def amend(self, *, reason: str, unit: str | None = None, version: str | None = None) -> None:
-        """Change who is protected, or the version label. What was spent stays spent."""
-        self._store.write(
-            lambda transaction: owning.amend(transaction, self._dataset, reason, unit=unit, version=version)
-        )
+    def amend(
+        self,
+        *,
+        reason: str,
+        unit: str | None = None,
+        version: str | None = None,
+        group_size: int | None = None,
+    ) -> None:
+        """Change who is protected, or the version label.
+
+        A new unit needs `group_size`, the most old units that one new unit may hold: what was spent is then
+        counted for groups of so many, and refused where the budget does not hold it.
+        """
+        terms: dict[str, Any] = {"unit": unit, "version": version, "group_size": group_size}
+        self._store.write(lambda transaction: owning.amend(transaction, self._dataset, reason, **terms))
 
     def reserve(self, analyst: str, budget: Budget, *, reason: str) -> None:
         """Keep a share of the budget for one analyst: others cannot spend it, and it spends nothing else.
@@ -190,6 +266,18 @@ class Ledger:
         self._store.write(
             lambda transaction: shares.reserve(transaction, self._dataset, analyst, budget, reason)
         )
+
+    def release_failures(self, *, reason: str, analyst: str | None = None) -> int:
+        """Count failures from zero again, one analyst's or all, for the owner has looked: how many."""
+        return self._store.write(
+            lambda transaction: failing.release(
+                transaction, self._dataset, reason, analyst, self._store.is_alive
+            )
+        )
+
+    def record_decision(self, decision: failing.Decision, **facts: object) -> None:
+        """Enter an owner's word on a question that waited for it: analyst, question, price, by, approval."""
+        self._store.write(lambda transaction: failing.decide(transaction, self._dataset, facts, decision))
 
     # --- looking -------------------------------------------------------------------------------------------
 
@@ -220,6 +308,31 @@ class Ledger:
             )
         )
 
+    def failures(self, analyst: str | None = None) -> int:
+        """How many charges ended without an answer since the owner last looked; one analyst's, or all."""
+        return self._store.read(lambda transaction: failing.count(transaction, self._dataset, analyst))
+
+    def failures_by_analyst(self) -> dict[str, int]:
+        """The same for everyone who has any."""
+        return self._store.read(lambda transaction: failing.by_analyst(transaction, self._dataset))
+
+    def failures_left(self, analyst: str) -> int:
+        """How many of this analyst's questions may still fail before asking waits for the owner."""
+
+        def look(transaction: Transaction) -> int:
+            allowed = owning.declared(transaction, self._dataset).allowed
+            return failing.left(transaction.failures(self._dataset), allowed, analyst)
+
+        return self._store.read(look)
+
+    def balances_for(self, analyst: str) -> tuple[Balance, ...]:
+        """How the accounts stand that every charge of this analyst must fit, the data set's first."""
+        return self._store.read(
+            lambda transaction: read_balances(
+                transaction, owning.declared(transaction, self._dataset), analyst
+            )
+        )
+
     def balances(self) -> tuple[Balance, ...]:
         """How every account of this data set stands."""
 
@@ -240,8 +353,18 @@ class Ledger:
         return self._store.read(lambda transaction: verify(transaction, self._store.guard))
 
     def close(self) -> None:
-        """End this process's ownership: its charges without an answer are abandoned at the next opening."""
+        """End this process's ownership. What it was running is stopped by its owner, and is no failure."""
+        if self._unsettled:
+            with contextlib.suppress(LedgerConflict):  # else they are found dead, and counted
+                self._store.write(self._stop)
+            self._unsettled.clear()
         self._store.close()
+
+    def _stop(self, transaction: Transaction) -> None:
+        owner = self._store.owner()  # in a forked child another one: the parent's charges go on
+        for row in transaction.running(self._dataset):
+            if row.owner == owner and row.id in self._unsettled:
+                abandon(transaction, row.id, stopped=True)
 
     def __enter__(self) -> Self:
         return self

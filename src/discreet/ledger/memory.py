@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from discreet.errors import LedgerConflict
 from discreet.ledger.entry import Entry, Head
-from discreet.ledger.store import AccountRow, ChargeRow, Guard, KeyRow, State, Transaction
+from discreet.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, KeyRow, State, Transaction
 
 T = TypeVar("T")
 
@@ -67,6 +67,7 @@ class _Rows:
         self._datasets: dict[str, str] = {}
         self._accounts: dict[str, AccountRow] = {}
         self._charges: dict[int, ChargeRow] = {}
+        self._failures: dict[int, FailureRow] = {}
         self._keys: dict[tuple[str, str, str], KeyRow] = {}
 
     def roll_back(self) -> None:
@@ -142,6 +143,20 @@ class _Rows:
             return False
         self._put(self._charges, charge, replace(row, state=state, answer=answer))
         return True
+
+    def failures(self, dataset: str | None = None) -> list[FailureRow]:
+        every = list(self._failures.values())
+        return [row for row in every if dataset is None or (row.dataset, row.released) == (dataset, 0)]
+
+    def add_failure(self, row: FailureRow) -> None:
+        _require(row.id not in self._failures)
+        self._put(self._failures, row.id, row)
+
+    def release_failure(self, failure: int, released: int) -> None:
+        row = self._failures.get(failure)
+        _require(row is not None and row.released == 0)
+        assert row is not None
+        self._put(self._failures, failure, replace(row, released=released))
 
     def key(self, dataset: str, analyst: str, key: str) -> KeyRow | None:
         return self._keys.get((dataset, analyst, key))

@@ -64,12 +64,25 @@ _CHAIN = (
     "INSERT INTO version VALUES (1, 0)",
 )
 
+_FAILURES = (
+    """CREATE TABLE failures (
+        id BIGINT PRIMARY KEY,
+        dataset TEXT COLLATE "C" NOT NULL,
+        analyst TEXT COLLATE "C" NOT NULL,
+        charge BIGINT NOT NULL,
+        question TEXT COLLATE "C" NOT NULL,
+        released BIGINT NOT NULL
+    )""",
+    "CREATE INDEX counted_failures ON failures (dataset) WHERE released = 0",
+)
+
 # One line for each version; a ledger's version is the number of lines it has seen.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_CHAIN,)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_CHAIN, _FAILURES)
 
 # Everything that may lie in the schema.
 OBJECTS = {
     ("table", "accounts"), ("table", "charges"), ("table", "datasets"), ("table", "entries"),
+    ("table", "failures"), ("index", "failures_pkey"), ("index", "counted_failures"),
     ("table", "head"), ("table", "keys"), ("table", "version"),
     ("index", "accounts_pkey"), ("index", "charges_pkey"), ("index", "datasets_pkey"),
     ("index", "entries_pkey"), ("index", "head_pkey"), ("index", "keys_pkey"), ("index", "version_pkey"),

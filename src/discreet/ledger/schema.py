@@ -65,8 +65,20 @@ _LOOK_UP = (
     "CREATE INDEX running_charges ON charges (dataset) WHERE state = 'charged'",
 )
 
+_FAILURES = (
+    """CREATE TABLE failures (
+        id INTEGER PRIMARY KEY,
+        dataset TEXT NOT NULL,
+        analyst TEXT NOT NULL,
+        charge INTEGER NOT NULL,
+        question TEXT NOT NULL,
+        released INTEGER NOT NULL
+    ) STRICT""",
+    "CREATE INDEX counted_failures ON failures (dataset) WHERE released = 0",
+)
+
 # One line for each version; the file's version is the number of lines it has seen.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_CHAIN, _LOOK_UP)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_CHAIN, _LOOK_UP, _FAILURES)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -18,21 +18,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting import Limit, Total
-from discreet.errors import LedgerConflict
 from discreet.ledger.entry import Entry, Head
 
 T = TypeVar("T")
 State: TypeAlias = Literal["charged", "answered", "abandoned"]
-
-UNAVAILABLE = (
-    "the ledger must be readable and writable, and it is not: nothing was acknowledged. "
-    "Look at its disk, its permissions and its locks."
-)
-
-
-def unavailable() -> LedgerConflict:
-    """The one error for a full disk, a read-only folder, a locked or damaged file: it says nothing more."""
-    return LedgerConflict(UNAVAILABLE)
 
 
 @dataclass(frozen=True)
@@ -57,6 +46,18 @@ class ChargeRow:
     owner: str  # the process that runs it
     state: State = "charged"
     answer: bytes | None = None
+
+
+@dataclass(frozen=True)
+class FailureRow:
+    """A charge, or a test of a watch, that ended without an answer; counted until the owner has looked."""
+
+    id: int  # the number of its entry in the chain
+    dataset: str
+    analyst: str
+    charge: int
+    question: str  # as in the charge: the same question again is the same failure
+    released: int = 0  # the number of the owner's entry that ended the counting
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,10 @@ class Transaction(Protocol):
     def running(self, dataset: str) -> list[ChargeRow]: ...
     def add_charge(self, row: ChargeRow) -> None: ...
     def settle(self, charge: int, state: State, answer: bytes | None) -> bool: ...
+
+    def failures(self, dataset: str | None = None) -> list[FailureRow]: ...
+    def add_failure(self, row: FailureRow) -> None: ...
+    def release_failure(self, failure: int, released: int) -> None: ...
 
     def key(self, dataset: str, analyst: str, key: str) -> KeyRow | None: ...
     def add_key(self, row: KeyRow) -> None: ...

@@ -5,12 +5,13 @@ from typing import Any, Protocol, TypeAlias
 
 from discreet.accounting import NEVER, WIDTH, Limit, Total
 from discreet.errors import DiscreetError, LedgerConflict
-from discreet.ledger.entry import Entry, Head
-from discreet.ledger.store import AccountRow, ChargeRow, KeyRow, State
+from discreet.ledger.entry import Entry, Head, readable
+from discreet.ledger.store import AccountRow, ChargeRow, FailureRow, KeyRow, State
 
 _ACCOUNTS = (
     "SELECT name, terms, main_limit, square_limit, delta_limit, main, square, delta, sequence FROM accounts"
 )
+_FAILURES = "SELECT id, dataset, analyst, charge, question, released FROM failures"
 _CHARGES = "SELECT id, dataset, analyst, question, owner, state, answer FROM charges"
 
 
@@ -143,10 +144,10 @@ class Tables:
             "UPDATE accounts SET terms = ?, main_limit = ?, square_limit = ?, delta_limit = ?,"
             " main = ?, square = ?, delta = ?, sequence = ?"
             " WHERE name = ? AND terms = ? AND sequence = ? AND main = ? AND square = ? AND delta = ?"
-            " AND ? <= delta_limit AND (? <= main_limit OR ? <= square_limit)",
+            " AND (terms <> ? OR (? <= delta_limit AND (? <= main_limit OR ? <= square_limit)))",
             *(after.terms, *_texts(after.limit), *total, after.sequence),
             *(before.name, before.terms, before.sequence, *_texts(before.total)),
-            *(delta, main, square),
+            *(after.terms, delta, main, square),
         )
 
     def charges(self) -> Iterator[ChargeRow]:
@@ -182,6 +183,22 @@ class Tables:
         )
         return changed.rowcount == 1
 
+    def failures(self, dataset: str | None = None) -> list[FailureRow]:
+        """Those of a data set that still count; without a name, all there ever were."""
+        if dataset is None:
+            return [FailureRow(*row) for row in self._run(_FAILURES + " ORDER BY id")]
+        counted = self._run(_FAILURES + " WHERE dataset = ? AND released = 0 ORDER BY id", (dataset,))
+        return [FailureRow(*row) for row in counted]
+
+    def add_failure(self, row: FailureRow) -> None:
+        self._change(
+            "INSERT INTO failures VALUES (?, ?, ?, ?, ?, 0)",
+            *(row.id, row.dataset, row.analyst, row.charge, row.question),
+        )
+
+    def release_failure(self, failure: int, released: int) -> None:
+        self._change("UPDATE failures SET released = ? WHERE id = ? AND released = 0", released, failure)
+
     def key(self, dataset: str, analyst: str, key: str) -> KeyRow | None:
         row = self._run(
             "SELECT * FROM keys WHERE dataset = ? AND analyst = ? AND key = ?", (dataset, analyst, key)
@@ -214,5 +231,6 @@ def _texts(numbers: Total | Limit) -> tuple[str, str, str]:
 
 
 def _account(row: tuple[str, ...]) -> AccountRow:
-    numbers = [NEVER if text == "" else int(text) for text in row[2:8]]
-    return AccountRow(row[0], row[1], Limit(*numbers[:3]), Total(*numbers[3:]), int(row[8]))
+    with readable():
+        numbers = [NEVER if text == "" else int(text) for text in row[2:8]]
+        return AccountRow(row[0], row[1], Limit(*numbers[:3]), Total(*numbers[3:]), int(row[8]))

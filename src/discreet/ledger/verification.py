@@ -2,17 +2,20 @@
 
 import hashlib
 import hmac
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from discreet.accounting import Total
+from discreet.accounting import Total, raised_rule
 from discreet.errors import BudgetExceeded, LedgerConflict
-from discreet.ledger.charging import rule_of
+from discreet.ledger.charging import analyst_account, rule_of
 from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, Head, canonical
+from discreet.ledger.failing import DECISIONS, left
+from discreet.ledger.grouping import totals_for_groups
 from discreet.ledger.shares import set_aside
-from discreet.ledger.store import AccountRow, ChargeRow, Guard, Transaction
+from discreet.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, Transaction
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class Replay:
     declarations: dict[str, dict[str, Any]] = field(default_factory=dict)
     declared: dict[str, Declaration] = field(default_factory=dict)  # the same, read
     states: dict[int, tuple[str, str]] = field(default_factory=dict)  # of each charge: state, answer's digest
+    tests: int = 0  # of them, questions of watches, which were paid for before
+    failures: dict[int, FailureRow] = field(default_factory=dict)
+    counted: dict[str, list[FailureRow]] = field(default_factory=dict)  # by data set, since the owner looked
+    amended: list[tuple[int, dict[str, Any]]] = field(default_factory=list)  # changes of who is protected
 
     def add(self, entry: Entry) -> None:
         """Take one more entry, or refuse it."""
@@ -62,14 +69,33 @@ class Replay:
     def _owner(self, sequence: int, facts: dict[str, Any]) -> None:
         declaration = self.declarations[facts["dataset"]]
         for name, (before, after) in facts["changed"].items():
-            _require(declaration[name] == before, sequence)
+            _require(declaration.get(name) == before, sequence)
             declaration[name] = after
         self._declare(facts["dataset"])
         if "rule" in facts["changed"]:
             terms = canonical(declaration["rule"])
             for name in {facts["dataset"], rest_of(facts["dataset"])} & set(self.accounts):
-                total = self.accounts[name].total
+                total = self._carried_over(sequence, name, terms)
                 self.accounts[name] = AccountRow(name, terms, rule_of(terms).limit, total, sequence)
+        if "group_size" in facts:
+            self._amend(sequence, facts)
+
+    def _carried_over(self, sequence: int, account: str, terms: str) -> Total:
+        """The total of an account whose budget is raised."""
+        row, rule = self.accounts[account], rule_of(terms)
+        if "carried" not in rule.to_json():
+            return row.total
+        expected, total = raised_rule(rule_of(row.terms), rule.budget, row.total)
+        _require(canonical(expected.to_json()) == terms and rule.limit.admits(total), sequence)
+        return total
+
+    def _amend(self, sequence: int, facts: dict[str, Any]) -> None:
+        """Take the totals for groups as they are stated; `verify` computes them once more."""
+        for name, total in facts["totals"].items():
+            row = replace(self.accounts[name], total=Total.from_json(total), sequence=sequence)
+            _require(row.limit.admits(row.total), sequence)
+            self.accounts[name] = row
+        self.amended.append((sequence, facts))
 
     def _share(self, sequence: int, facts: dict[str, Any]) -> None:
         names = rest_of(facts["dataset"]), share_of(facts["dataset"], facts["analyst"])
@@ -80,13 +106,33 @@ class Replay:
 
     def _charge(self, sequence: int, facts: dict[str, Any]) -> None:
         _require(set(facts["costs"]) == self._must_fit(facts), sequence)
+        _require(self._may_ask(facts), sequence)
+        self._pay(sequence, facts)
+        self.states[sequence] = ("charged", "")
+
+    def _read(self, sequence: int, facts: dict[str, Any]) -> None:
+        declared = self.declared[facts["dataset"]]
+        _require(list(facts["costs"]) == [analyst_account(declared, facts["analyst"])[0]], sequence)
+        _require(self.states[facts["charge"]][0] == "answered", sequence)
+        self._pay(sequence, facts)
+
+    def _test(self, sequence: int, facts: dict[str, Any]) -> None:
+        _require(facts["charge"] in self.states and self._may_ask(facts), sequence)
+        self.states[sequence] = ("charged", "")
+        self.tests += 1
+
+    def _may_ask(self, facts: dict[str, Any]) -> bool:
+        """Whether the analyst had a failure left."""
+        dataset = facts["dataset"]
+        return left(self.counted.get(dataset, []), self.declared[dataset].allowed, facts["analyst"]) > 0
+
+    def _pay(self, sequence: int, facts: dict[str, Any]) -> None:
         for name, cost in facts["costs"].items():
             row = self.accounts[name]
             total = row.total.plus(Total.from_json(cost))
             _require(total == Total.from_json(facts["totals"][name]), sequence)
             _require(row.limit.admits(total), sequence)
             self.accounts[name] = AccountRow(name, row.terms, row.limit, total, sequence)
-        self.states[sequence] = ("charged", "")
 
     def _must_fit(self, facts: dict[str, Any]) -> set[str]:
         """The accounts that a charge must have been taken from."""
@@ -98,10 +144,33 @@ class Replay:
         return accounts
 
     def _answered(self, sequence: int, facts: dict[str, Any]) -> None:
-        _require(self.states.get(facts["charge"]) == ("charged", ""), sequence)
-        self.states[facts["charge"]] = (facts["kind"], facts["digest"])
+        self._end(sequence, facts, facts["kind"], facts["digest"])
 
-    _abandoned = _answered
+    def _end(self, sequence: int, facts: dict[str, Any], state: str, digest: str = "") -> None:
+        _require(self.states.get(facts["charge"]) == ("charged", ""), sequence)
+        self.states[facts["charge"]] = (state, digest)
+
+    def _abandoned(self, sequence: int, facts: dict[str, Any]) -> None:
+        self._end(sequence, facts, "abandoned")
+
+    _stopped = _abandoned
+
+    def _failure(self, sequence: int, facts: dict[str, Any]) -> None:
+        self._end(sequence, facts, "abandoned")
+        names = "dataset", "analyst", "charge", "question"
+        row = self.failures[sequence] = FailureRow(sequence, *(facts[name] for name in names))
+        self.counted.setdefault(row.dataset, []).append(row)
+
+    def _release(self, sequence: int, facts: dict[str, Any]) -> None:
+        counted = self.counted.get(facts["dataset"], [])
+        released = [row for row in counted if facts["analyst"] in (None, row.analyst)]
+        _require([row.id for row in released] == facts["failures"], sequence)
+        self.counted[facts["dataset"]] = [row for row in counted if row not in released]
+        for row in released:
+            self.failures[row.id] = replace(row, released=sequence)
+
+    def _decision(self, sequence: int, facts: dict[str, Any]) -> None:
+        _require(facts["dataset"] in self.declared and facts["decision"] in DECISIONS, sequence)
 
 
 def replay(entries: Iterable[Entry]) -> Replay:
@@ -124,10 +193,29 @@ def verify(transaction: Transaction, guard: Guard) -> Verification:
     if {row.name: row for row in transaction.accounts()} != found.accounts:
         raise LedgerConflict("every account must hold the total of its entries, and one does not.")
     kept = transaction.datasets()
-    if kept != {name: canonical(facts) for name, facts in found.declarations.items()}:
+    if kept != {name: declared.to_json() for name, declared in found.declared.items()}:
         raise LedgerConflict("every data set must be as its entries declare it, and one is not.")
+    if transaction.failures() != list(found.failures.values()):
+        raise LedgerConflict("every failure must be as its entries left it, and one is not.")
+    for sequence, facts in found.amended:
+        _check_amended(transaction, sequence, facts, found.accounts)
     answers = _check_charges(transaction.charges(), found.states)
-    return Verification(found.head.sequence, len(found.states), answers, found.head.digest)
+    charges = len(found.states) - found.tests
+    return Verification(found.head.sequence, charges, answers, found.head.digest)
+
+
+def _check_amended(
+    transaction: Transaction, sequence: int, facts: dict[str, Any], accounts: dict[str, AccountRow]
+) -> None:
+    """The totals that a change of who is protected stated are those of its group size."""
+    before = itertools.takewhile(lambda entry: entry.sequence < sequence, transaction.entries())
+    names = {name: accounts[name] for name in facts["totals"]}
+    totals = (
+        {}
+        if facts["group_size"] == 1
+        else totals_for_groups(before, facts["dataset"], names, facts["group_size"])
+    )
+    _require({name: total.to_json() for name, total in totals.items()} == facts["totals"], sequence)
 
 
 def _check_charges(rows: Iterable[ChargeRow], states: dict[int, tuple[str, str]]) -> int:

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from discreet.losses.family import Direction, Family, register, scaled
+from discreet.losses.family import Curve, Direction, Family, register, scaled
 from discreet.losses.loss import PrivacyLoss
 from discreet.losses.nodes import Acb, Grid, Nodes
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
-from discreet.numerics import Arb, Real, ball, exact_epsilon, exact_positive
+from discreet.numerics import Arb, Real, ball, exact_epsilon, exact_positive, power
 
 
 class BoundedRangePair(Pair):
@@ -49,7 +49,7 @@ class BoundedRangePair(Pair):
     def delta(self, epsilon: Arb) -> Arb:
         if epsilon < -self.epsilon:
             return -epsilon.expm1()
-        return ((epsilon.min(self.epsilon) - self.epsilon) / 2).expm1() ** 2 / self._norm
+        return power(((epsilon.min(self.epsilon) - self.epsilon) / 2).expm1(), 2) / self._norm
 
 
 def two_point_pair(epsilon: Arb, top: Arb) -> Pair:
@@ -87,9 +87,9 @@ class BoundedRange(Family):
         top = span + (-(-span).expm1() / span).log()  # the t with the largest mean loss
         return two_point_pair(span, top)
 
-    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
-        value = BoundedRangePair(self.epsilon).delta(epsilon)  # some t attains each point of the curve
-        return value, value
+    def one_use(self, direction: Direction) -> Curve | None:
+        pair = BoundedRangePair(self.epsilon)
+        return lambda epsilon: (pair.delta(epsilon),) * 2  # some t attains each point of the curve
 
     def zcdp_rho(self) -> Arb | None:
         ratio = ball(self.epsilon) / -(-ball(self.epsilon)).expm1()
@@ -99,6 +99,9 @@ class BoundedRange(Family):
         rho = self.zcdp_rho()
         assert rho is not None
         return BoundedRangePair(self.epsilon).log_moment(theta).min(rho * theta * (theta + 1))
+
+    def attained_largest(self, direction: Direction) -> Arb | None:
+        return ball(self.epsilon)  # some t comes as near to ε as one likes
 
     def rational_largest(self, direction: Direction) -> Fraction | None:
         return self.epsilon

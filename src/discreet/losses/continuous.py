@@ -7,7 +7,7 @@ from flint import acb, arb
 
 from discreet.losses.nodes import UNIT, Acb, Grid, Nodes, geometric
 from discreet.losses.pair import Pair, turns
-from discreet.numerics import Arb, ball
+from discreet.numerics import Arb, ball, power
 
 
 class LaplacePair(Pair):
@@ -130,7 +130,7 @@ class GaussianPair(Pair):
         return self.mu_squared / 2 if self._failure.is_zero() else None
 
     def density(self, loss: Arb) -> Arb:
-        spread = (-((loss - self.mu_squared / 2) ** 2) / (2 * self.mu_squared)).exp()
+        spread = (-power(loss - self.mu_squared / 2, 2) / (2 * self.mu_squared)).exp()
         return self._kept * spread / (2 * arb.pi() * self.mu_squared).sqrt()
 
     def tail(self, loss: Arb) -> Arb | None:

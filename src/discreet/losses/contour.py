@@ -15,7 +15,8 @@ from flint import acb, arb
 
 from discreet.losses.nodes import SMALL, Arithmetic, Grid, Nodes, Values
 from discreet.losses.pair import Pair
-from discreet.numerics import Arb, ball
+from discreet.losses.work import spend
+from discreet.numerics import Arb, ball, power
 
 Part = tuple[Pair, int]
 Lattice = tuple[Fraction, Fraction]
@@ -55,6 +56,7 @@ class Contour:
         self.spacing = 2 * arb.pi() / window
         self.last = last
         self.arithmetic = arithmetic
+        spend((last + 1) * len(parts) * (0.2 if arithmetic is Nodes else 50))
         self.height = log_moment(parts, self.theta)
         self.prepare(self.transform())
         self.cut = self.beyond_last()
@@ -214,7 +216,7 @@ def _stretches(parts: Sequence[Part], theta: Arb, start: Arb, end: Arb) -> Itera
     for stretch in [start, *halves]:
         decays = arb(1)
         for pair, count in parts:
-            decays *= _decay(pair, theta, stretch) ** count
+            decays *= power(_decay(pair, theta, stretch), count)
         yield stretch, decays
 
 

@@ -15,7 +15,7 @@ from flint import arb
 
 from discreet.losses.family import Direction
 from discreet.losses.pair import Atoms, Pair
-from discreet.numerics import Arb, ball
+from discreet.numerics import Arb, ball, round_up
 
 Point = tuple[Arb, Arb]
 Lattice = tuple[Fraction, Fraction]
@@ -138,18 +138,27 @@ class Dots:
 
 
 def dots(
-    curve: Callable[[Arb, Direction], tuple[Arb, Arb]], direction: Direction, count: int, rate: Fraction
+    curve: Callable[[Arb, Direction], tuple[Arb, Arb]],
+    direction: Direction,
+    count: int,
+    rate: Fraction,
+    tops: Sequence[Arb | None] = (None, None),
 ) -> Dots:
     """About `count` places, from where the curve leaves 1 − e^ε to where it vanishes.
+
+    That is at the largest loss of each direction, or where next to nothing is left before it.
 
     A sample of this rate has its losses ln(1 − q + q·e^l) densest near 0: evenly spaced l put the dots there.
     """
     ends = []
     for side in (1 - direction, direction):
         reach = Fraction(1, 256)
+        while curve(ball(reach / 8), side)[1] < arb(2) ** -100 and reach > Fraction(1, 2**60):
+            reach /= 8
         while not curve(ball(reach), side)[1] < arb(2) ** -100 and reach < 2**12:
             reach *= Fraction(3, 2)
-        ends.append(float(reach))
+        top = tops[side]
+        ends.append(float(reach) if top is None else min(float(reach), round_up(top)))
     q, sign = float(rate), 1 - 2 * direction
     inner = math.log1p(math.expm1(min(ends[1 - direction], 500.0)) / q)
     step = Fraction(2) ** math.ceil(math.log2(2 * inner * q / count))

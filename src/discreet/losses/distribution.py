@@ -12,7 +12,7 @@ from discreet.losses.extremes import pair_failure
 from discreet.losses.family import Direction
 from discreet.losses.pair import Pair
 from discreet.losses.term import Term
-from discreet.numerics import Arb, Interval, Real, ball, exact, exact_delta, round_up, working_precision
+from discreet.numerics import Arb, Interval, Real, ball, exact, exact_delta, state_up, working_precision
 
 BITS = 256
 MOST_ATOMS = 4096
@@ -42,7 +42,7 @@ class LossDistribution:
                 if one is None:
                     return math.inf
                 total += one * count
-            return round_up(total)
+            return state_up(total)
 
     @property
     def support(self) -> Interval:
@@ -51,14 +51,14 @@ class LossDistribution:
             tops = [(pair.largest(), count) for pair, count in self._pairs()]
             top = sum((one * count for one, count in tops if one is not None), arb(0))
             known = all(one is not None for one, _ in tops)
-        upper = round_up(top) if known and not self.failure else math.inf
+        upper = state_up(top) if known and not self.failure else math.inf
         return Interval(-upper, upper)
 
     @property
     def failure(self) -> float:
         """Pr[L = ∞], rounded up."""
         with working_precision(BITS):
-            return round_up(pair_failure(self._pairs()))
+            return state_up(pair_failure(self._pairs()))
 
     @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
@@ -88,7 +88,7 @@ class LossDistribution:
         with working_precision(BITS):
             exactly = pairs[0][0].tail(ball(at)) if len(pairs) == 1 and pairs[0][1] == 1 else None
         if exactly is not None:
-            return min(round_up(exactly), 1.0)
+            return min(state_up(exactly), 1.0)
         return self._tail_from_curve(float(at))
 
     def _pairs_at_work(self) -> list[tuple[Pair, int]]:
@@ -102,7 +102,7 @@ class LossDistribution:
             for gap in (0.1, 0.3, 1.0, 3.0):
                 y = arb(value) - arb(gap)
                 upper = questions.delta_ends(self.terms, self.direction, y.mid())[1]
-                best = min(best, round_up(upper / -(-arb(gap)).expm1()))
+                best = min(best, state_up(upper / -(-arb(gap)).expm1()))
         return best
 
     def epsilon_interval(self, *, delta: Real, width: float = 1e-3) -> Interval:
@@ -117,7 +117,7 @@ class LossDistribution:
         """The exact δ(ε) of this direction, rounded up."""
         with working_precision(questions.BITS):
             return min(
-                round_up(
+                state_up(
                     questions.delta_ends(self.terms, self.direction, ball(exact(epsilon, name="epsilon")))[1]
                 ),
                 1.0,

@@ -12,7 +12,7 @@ from flint import arb
 from discreet.losses.contour import Part
 from discreet.losses.family import DIRECTIONS, Direction
 from discreet.losses.term import Terms
-from discreet.numerics import Arb, ball, round_down, round_up, working_precision
+from discreet.numerics import Arb, ball, state_down, state_up, working_precision
 
 MOST_DIGITS = 20_000  # bits of a probability that is still worth keeping exactly
 CLOSED_BITS = 512  # closed forms cancel: ρ of a bounded range of 2^−60 is about 2^−123
@@ -68,6 +68,17 @@ def largest_of(terms: Terms, direction: Direction) -> Fraction | Arb | None:
     return total
 
 
+def attained_of(terms: Terms, direction: Direction) -> Arb | None:
+    """The largest loss of mechanisms that the terms allow, from below; None where it is unbounded."""
+    total = arb(0)
+    for term in terms:
+        top = term.family.attained_largest(direction)
+        if top is None:
+            return None
+        total += top * term.count
+    return total
+
+
 def as_ball(value: Fraction | Arb) -> Arb:
     """A ball around either kind of number."""
     return ball(value) if isinstance(value, Fraction) else value
@@ -88,13 +99,10 @@ def least_pure_epsilon(terms: Terms) -> float:
     with working_precision(CLOSED_BITS):
         worst = 0.0
         for direction in DIRECTIONS:
-            total = arb(0)
-            for pair, count in parts_of(terms, direction, "witness"):
-                top = pair.largest()
-                if top is None or pair.failure() > 0:
-                    return math.inf
-                total += top * count
-            worst = max(worst, round_down(total))
+            total = attained_of(terms, direction)
+            if total is None:
+                return math.inf
+            worst = max(worst, state_down(total))
     return min(worst, pure_epsilon(terms))
 
 
@@ -106,5 +114,5 @@ def pure_epsilon(terms: Terms) -> float:
             top = largest_of(terms, direction)
             if top is None or not at_most(failure_of(terms, direction), Fraction(0)):
                 return math.inf
-            tops.append(round_up(top))
+            tops.append(state_up(top))
     return max(tops)

@@ -8,6 +8,7 @@ A family is named by exact parameters. For each direction of its relation it off
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Direction: TypeAlias = (
     int  # 0: the person is in P's data set and not in Q's ("remove"); 1: the other way ("add")
 )
+Curve: TypeAlias = Callable[[Arb], tuple[Arb, Arb]]
 DIRECTIONS: tuple[Direction, ...] = (0, 1)
 
 
@@ -41,6 +43,10 @@ class Family(ABC):
         """A pair that bounds every mechanism of this family; for an exact family, the witness itself."""
         return self.witness(direction)
 
+    def dotted(self, direction: Direction) -> tuple[Pair, Pair] | None:
+        """Pairs above and below, through dots of the curve, where the exact pair may be too dear."""
+        return None
+
     @property
     def exact(self) -> bool:
         """Whether the witness is also the dominating pair, so that composition has one true value."""
@@ -51,6 +57,10 @@ class Family(ABC):
         pair = self.dominating(direction)
         return None if pair is None else pair.log_moment(theta)
 
+    def highest_theta(self) -> Fraction | None:
+        """The θ beyond which `log_moment` is None, where there is such an end."""
+        return None
+
     def failure(self, direction: Direction) -> Arb:
         """A bound on Pr[L = ∞]."""
         pair = self.dominating(direction)
@@ -60,6 +70,11 @@ class Family(ABC):
         """A bound on the finite losses, or None where they are unbounded."""
         pair = self.dominating(direction)
         return None if pair is None else pair.largest()
+
+    def attained_largest(self, direction: Direction) -> Arb | None:
+        """The largest loss of some mechanism of the family, or None where that has no bound."""
+        pair = self.witness(direction)
+        return None if pair.failure() > 0 else pair.largest()
 
     def rational_largest(self, direction: Direction) -> Fraction | None:
         """The largest loss, where it is rational."""
@@ -86,9 +101,13 @@ class Family(ABC):
         """μ² of Gaussian DP, for families that are Gaussian."""
         return None
 
-    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
-        """Balls below and above δ(ε) of one use, where they are known beyond the pairs' own curves."""
+    def one_use(self, direction: Direction) -> Curve | None:
+        """ε to balls below and above δ(ε) of one use, where they are known beyond the pairs' own curves."""
         return None
+
+    def plain_log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
+        """A bound as `log_moment`, perhaps a worse one, that costs next to nothing."""
+        return self.log_moment(theta, direction)
 
     def covers(self, other: "Family") -> bool:
         """Whether the other's curves are known to lie nowhere above this one's."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from flint import acb, arb
 
 from discreet.losses.contour import Part, log_moment
-from discreet.numerics import Arb, round_down
+from discreet.numerics import Arb, power, state_down
 
 SHARES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.49)  # below 1/2: for ε >= 0 the best share of a symmetric law is
 
@@ -21,9 +21,9 @@ def epsilon_floor(parts: Sequence[Part], delta: Arb) -> float:
         if atom is None:
             return 0.0
         top += count * atom[0]
-        mass *= atom[1] ** count
+        mass *= power(atom[1], count)
     left = 1 - delta / mass if mass > delta else arb(0)
-    return max(round_down(top + left.log()), 0.0) if left > 0 else 0.0
+    return max(state_down(top + left.log()), 0.0) if left > 0 else 0.0
 
 
 def delta_floor(parts: Sequence[Part], epsilon: Arb) -> Arb:
@@ -46,5 +46,5 @@ def finite_mass(parts: Sequence[Part]) -> Arb:
     """Pr[L < ∞]; less than 1 − Pr[L = ∞] where a law below another left some of its mass out."""
     mass = arb(1)
     for pair, count in parts:
-        mass *= pair.moment(acb(0)).real ** count
+        mass *= power(pair.moment(acb(0)).real, count)
     return mass

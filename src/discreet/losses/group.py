@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Self
 
 from flint import arb, ctx
 
 from discreet.losses import questions
 from discreet.losses.curve import connect_the_dots
-from discreet.losses.family import DIRECTIONS, Direction, Family, parse_value, read_family, register
+from discreet.losses.family import DIRECTIONS, Curve, Direction, Family, parse_value, read_family, register
 from discreet.losses.pair import Pair
 from discreet.losses.term import Term
+from discreet.losses.work import remembered
 from discreet.numerics import Arb, ball, exact_whole, round_up
 
 DOTS = 64
@@ -47,16 +47,35 @@ class Group(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return _connect(self, ctx.prec)
 
-    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
-        low, high = questions.delta_ends((Term(self.base),), direction, epsilon)
-        return low, Chain(self).delta(epsilon).max(high)
+    def one_use(self, direction: Direction) -> Curve | None:
+        chain = Chain(self)
+        one = chain.steps[direction]
+
+        def ends(epsilon: Arb) -> tuple[Arb, Arb]:
+            low, high = one(epsilon)
+            return low, chain.delta(epsilon).max(high)
+
+        return ends
+
+    def plain_log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
+        rho = self.zcdp_rho()
+        return None if rho is None else rho * theta * (theta + 1)
+
+    def largest(self, direction: Direction) -> Arb | None:
+        tops = [self.base.largest(way) for way in DIRECTIONS]
+        known = [top for top in tops if top is not None]
+        return None if len(known) < len(tops) else self.size * known[0].max(known[1])
 
     def zcdp_rho(self) -> Arb | None:
         rho = self.base.zcdp_rho()
         return None if rho is None else rho * self.size**2
 
+    def failure(self, direction: Direction) -> Arb:
+        return arb(0) if self.rational_failure(direction) == 0 else super().failure(direction)
+
     def rational_failure(self, direction: Direction) -> Fraction | None:
-        return None
+        """What cannot fail outright in one step of the chain cannot in many."""
+        return Fraction(0) if all(self.base.rational_failure(way) == 0 for way in DIRECTIONS) else None
 
     def for_group(self, size: int) -> Family:
         return Group(self.base, self.size * size)
@@ -99,7 +118,7 @@ class Chain:
         return None
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _connect(family: Group, bits: int) -> Pair | None:
     """The group's curve through its dots, at this precision."""
     chain = Chain(family)

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from flint import arb
 
-from discreet.numerics import Arb, Interval
+from discreet.numerics import Arb, Interval, state_down, state_up
 
 Curve = Callable[[Arb], tuple[Arb, Arb]]
 FARTHEST = 2.0**40  # beyond any loss that a curve could still tell from infinity
@@ -106,7 +107,7 @@ def _open_share(curve: Curve, epsilon: float) -> float:
 def _prove_below(curve: Curve, delta: Arb, root: float, step: float) -> float:
     while root - step > 0:
         if curve(arb(root - step))[0] > delta:
-            return root - step
+            return state_down(Fraction(root - step))
         step *= 2
     return 0.0
 
@@ -114,6 +115,6 @@ def _prove_below(curve: Curve, delta: Arb, root: float, step: float) -> float:
 def _prove_above(curve: Curve, delta: Arb, root: float, step: float, high: float) -> float:
     while root + step < high:
         if curve(arb(root + step))[1] <= delta:
-            return root + step
+            return min(state_up(Fraction(root + step)), high)
         step *= 2
     return high

@@ -1,5 +1,6 @@
 """Noise on the whole numbers: the discrete Laplace and the discrete Gaussian, shifted by whole steps."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from discreet.losses.loss import PrivacyLoss
 from discreet.losses.nodes import SMALL, Acb, Grid, Nodes
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.relation import Relation
+from discreet.losses.work import spend
 from discreet.numerics import Arb, Real, ball, exact_positive, exact_whole
 
 MOST_ATOMS = 64  # beyond, the inner atoms are summed as a geometric series
@@ -116,6 +118,9 @@ class DiscreteGaussianPair(Pair):
 
     cost = 100  # its nodes are balls
 
+    def node_work(self, theta: float) -> float:
+        return 30.0
+
     def __init__(self, sigma_squared: Fraction, shift: int) -> None:
         self.variance = ball(sigma_squared)
         self.shift = shift
@@ -193,6 +198,7 @@ class DiscreteGaussianPair(Pair):
         """Pr[Y > k]."""
         if k < 0:
             return 1 - self._above(-k - 1)
+        spend(2 * (math.sqrt((k + 1) ** 2 + 2 * ctx.prec * float(self.variance)) - k))  # terms of the sum
         total, first = arb(0), (-(arb(k + 1) ** 2) / (2 * self.variance)).exp()
         j = k + 1
         while True:

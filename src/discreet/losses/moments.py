@@ -1,61 +1,85 @@
 """What the moments of composed terms say: ε and δ by Chernoff's bound, Rényi divergences, ρ and μ."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 from flint import arb
 
 from discreet.losses.contour import chernoff_factor
 from discreet.losses.extremes import CLOSED_BITS, as_ball, failure_of
-from discreet.losses.family import DIRECTIONS, Direction
+from discreet.losses.family import DIRECTIONS, Direction, Family
 from discreet.losses.term import Terms
 from discreet.losses.tuning import log_chernoff_factor, minimise
-from discreet.numerics import Arb, ball, round_up, working_precision
+from discreet.losses.work import QUESTION, TooMuch, limited
+from discreet.numerics import Arb, ball, round_down, state_up, working_precision
+
+MomentOf: TypeAlias = Callable[[Terms, Direction, Arb], Arb | None]
 
 
 def terms_log_moment(terms: Terms, direction: Direction, theta: Arb) -> Arb | None:
     """A bound on K(θ), or None where some term has none at this θ."""
+    return _sum(terms, lambda family: family.log_moment(theta, direction))
+
+
+def plain_moment_of(terms: Terms, direction: Direction, theta: Arb) -> Arb | None:
+    """The same by each family's plain bound."""
+    return _sum(terms, lambda family: family.plain_log_moment(theta, direction))
+
+
+def _sum(terms: Terms, moment: Callable[[Family], Arb | None]) -> Arb | None:
     total = arb(0)
     for term in terms:
-        one = term.family.log_moment(theta, direction)
+        one = moment(term.family)
         if one is None:
             return None
         total += term.count * one
     return total
 
 
-def moment_epsilon(terms: Terms, direction: Direction, delta: Arb) -> float:
+def highest_theta_of(terms: Terms) -> float:
+    """The θ up to which every term has a moment, rounded down."""
+    ends = [term.family.highest_theta() for term in terms]
+    return min((round_down(end) for end in ends if end is not None), default=math.inf)
+
+
+def moment_epsilon(
+    terms: Terms, direction: Direction, delta: Arb, moment_of: MomentOf = terms_log_moment
+) -> float:
     """Chernoff's ε: (K(θ) + ln factor(θ) − ln δ)/θ at a good θ (Canonne et al. 2020, Proposition 12)."""
     target = float(delta.log().mid())
 
     def rough(theta: float) -> float:
-        moment = terms_log_moment(terms, direction, arb(theta))
+        moment = moment_of(terms, direction, arb(theta))
         return (
             math.inf
             if moment is None
             else (float(moment.mid()) - target + log_chernoff_factor(theta)) / theta
         )
 
-    at = arb(minimise(rough))
-    moment = terms_log_moment(terms, direction, at)
+    at = arb(minimise(rough, end=highest_theta_of(terms)))
+    moment = moment_of(terms, direction, at)
     if moment is None:
         return math.inf
-    return max(round_up((moment + chernoff_factor(at).log() - delta.log()) / at), 0.0)
+    return max(state_up((moment + chernoff_factor(at).log() - delta.log()) / at), 0.0)
 
 
-def moment_delta(terms: Terms, direction: Direction, epsilon: Arb) -> Arb:
+def moment_delta(
+    terms: Terms, direction: Direction, epsilon: Arb, moment_of: MomentOf = terms_log_moment
+) -> Arb:
     """Chernoff's δ: factor(θ)·e^(K(θ)−θε) at a good θ, and outright failure."""
     middle = float(epsilon.mid())
 
     def rough(theta: float) -> float:
-        moment = terms_log_moment(terms, direction, arb(theta))
+        moment = moment_of(terms, direction, arb(theta))
         return (
             math.inf if moment is None else float(moment.mid()) - theta * middle + log_chernoff_factor(theta)
         )
 
-    at = arb(minimise(rough))
-    moment = terms_log_moment(terms, direction, at)
+    at = arb(minimise(rough, end=highest_theta_of(terms)))
+    moment = moment_of(terms, direction, at)
     if moment is None:
         return arb(1)
     finite = (moment - at * epsilon).exp() * chernoff_factor(at)
@@ -67,7 +91,7 @@ def zcdp_rho(terms: Terms) -> float:
     """The least known ρ, rounded up."""
     with working_precision(CLOSED_BITS):
         rho = rho_of(terms)
-        return math.inf if rho is None else round_up(rho)
+        return math.inf if rho is None else state_up(rho)
 
 
 def rho_of(terms: Terms) -> Arb | None:
@@ -98,7 +122,7 @@ def gaussian_mu(terms: Terms) -> float:
     if squared is None:
         return math.inf
     with working_precision(CLOSED_BITS):
-        return round_up(ball(squared).sqrt())
+        return state_up(ball(squared).sqrt())
 
 
 def renyi_divergence(terms: Terms, order: Fraction) -> float:
@@ -110,8 +134,12 @@ def renyi_divergence(terms: Terms, order: Fraction) -> float:
             failure = failure_of(terms, direction)
             if not (failure == 0 if isinstance(failure, Fraction) else failure.is_zero()):
                 return math.inf
-            moment = terms_log_moment(terms, direction, theta)
+            try:
+                with limited(QUESTION):
+                    moment = terms_log_moment(terms, direction, theta)
+            except TooMuch:
+                moment = plain_moment_of(terms, direction, theta)
             if moment is None:
                 return math.inf
-            worst = max(worst, round_up(moment / theta))
+            worst = max(worst, state_up(moment / theta))
     return worst

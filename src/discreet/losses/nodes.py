@@ -5,13 +5,16 @@ Of floating point nothing is trusted but +, −, ×, ÷ and √ of IEEE 754, and
 library's exp or cosine. docs/theory/certified-composition.md has the bound of each operation.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from flint import acb, arb
 
+from discreet.losses.work import MOST_VALUES, spend
 from discreet.numerics import Arb
 
 Acb: TypeAlias = Any  # flint.acb, which ships no types
@@ -22,6 +25,7 @@ PRODUCT = 3 * UNIT  # the error of a complex product, as a share of its size
 TINY = 2.0**-500  # more than underflow can lose, anywhere
 SLACK = 1 + 2.0**-20  # covers the rounding of the bounds themselves
 SMALL = 0.25  # sizes for which a series is used
+BLOCK = 256  # nodes that one row of turns serves
 RENEWED = 4  # squarings of a factor before Arb gives it afresh
 
 
@@ -152,16 +156,34 @@ class Nodes:
         return Nodes(values, error * SLACK + TINY)
 
     def both_sides(self, angle: Arb) -> Arb:
-        turns = Nodes.powers(acb(0, angle), len(self.values) - 1)
-        total = 2 * float(np.dot(self.values, turns.values).real) - float(self.values[0].real)
-        sizes = _sizes(self.values)
-        sums = (2 * len(sizes) + 8) * UNIT  # of adding up, in any order
-        wrong = 2 * np.sum(self.error * SLACK + sizes * (turns.error + sums))
-        return arb(total, float(wrong) * SLACK + TINY)
+        count = len(self.values) // BLOCK
+        inner, within = geometric([acb(0, angle)], BLOCK - 1)
+        outer, across = geometric([acb(0, angle * BLOCK)], count)
+        total = 2 * self._turned(inner[0], outer[0]) - float(self.values[0].real)
+        # a turn has size 1, so as a float at most 1/(1 − share); each value meets two of them
+        share = max(within, across)
+        turning = 2 * share * (1 + 4 * share) + PRODUCT + TINY if share < 0.1 else math.inf
+        sums = (2 * len(self.values) + 16) * UNIT  # of adding up, in any order
+        off, sizes = self._totals
+        return arb(total, 2 * (off + sizes * (turning + sums)) * SLACK + TINY)
+
+    def _turned(self, inner: Array, outer: Array) -> float:
+        """The real part of Σ v_j·inner_(j mod BLOCK)·outer_(j div BLOCK)."""
+        spend(len(self.values) / 400)
+        whole = len(self.values) // BLOCK * BLOCK
+        sums = np.einsum("ij,j->i", self.values[:whole].reshape(-1, BLOCK), inner)  # on one core, unlike @
+        rest = np.einsum("j,j->", self.values[whole:], inner[: len(self.values) - whole])
+        return float((np.einsum("i,i->", sums, outer[:-1]) + rest * outer[-1]).real)
+
+    @cached_property
+    def _totals(self) -> tuple[float, float]:
+        """The sums of all errors and of all sizes."""
+        return float(np.sum(self.error)) * SLACK, float(np.sum(_sizes(self.values))) * SLACK
 
     def about_both_sides(self, angle: float) -> float:
-        turns = np.exp(1j * angle * np.arange(len(self.values)))
-        return 2 * float(np.dot(self.values, turns).real) - float(self.values[0].real)
+        inner = np.exp(1j * angle * np.arange(BLOCK))
+        outer = np.exp(1j * angle * BLOCK * np.arange(len(self.values) // BLOCK + 1))
+        return 2 * self._turned(inner, outer) - float(self.values[0].real)
 
 
 class Grid:
@@ -244,6 +266,7 @@ def geometric(exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
 
     The exponents' real parts are <= 0. Filled by doubling: a value is a product of log₂(last) factors.
     """
+    spend(len(exponents) * (2 + (last + 1) / 100))
     rows = np.empty((len(exponents), last + 1), dtype=complex)
     rows[:, 0] = 1
     filled, share, doublings = 1, 0.0, 0
@@ -260,6 +283,16 @@ def geometric(exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
         share += wrong + PRODUCT
         filled, doublings = 2 * filled, doublings + 1
     return rows, share * SLACK
+
+
+def weigh(masses: Sequence[complex], exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
+    """Σ mass·e^(j·exponent), j = 0 ... last, and the turns' share of error; few rows are held at once."""
+    values, share, rows = np.zeros(last + 1, dtype=complex), 0.0, max(1, MOST_VALUES // (last + 1))
+    for first in range(0, len(exponents), rows):
+        turned, wrong = geometric(exponents[first : first + rows], last)
+        values += np.array(masses[first : first + rows]) @ turned
+        share = max(share, wrong)
+    return values, share
 
 
 def _sizes(values: Array) -> Array:

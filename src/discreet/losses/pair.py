@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 from flint import acb, arb
 
-from discreet.losses.nodes import UNIT, Acb, Array, Balls, Grid, Nodes, geometric, powers, rounded
+from discreet.losses.nodes import UNIT, Acb, Array, Balls, Grid, Nodes, powers, rounded, weigh
+from discreet.losses.work import spend
 from discreet.numerics import Arb, ball
 
 
@@ -46,8 +47,13 @@ class Pair(ABC):
 
     def balls(self, grid: Grid) -> Balls:
         """The same in balls."""
+        spend(30 * (grid.last + 1))
         whole = self.moment(acb(grid.theta)).real
         return Balls([value / whole for value in self.moments(grid.theta, grid.spacing, grid.last)])
+
+    def node_work(self, theta: float) -> float:
+        """The units of work that `nodes` is for each node."""
+        return 0.2
 
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         """A bound on |moment(θ + it)| for every t with frequency <= |t| <= half the period."""
@@ -150,6 +156,7 @@ class Atoms(Pair):
         return top
 
     def moment(self, z: Acb) -> Acb:
+        spend(2 * len(self.atoms))
         total = acb(0)
         for loss, mass in self.atoms:
             total += (z * loss).exp() * mass
@@ -167,11 +174,14 @@ class Atoms(Pair):
         masses = [(grid.theta * loss).exp() * mass for loss, mass in self.atoms]
         whole = sum(masses, arb(0))
         shares = [rounded(acb(mass / whole)) for mass in masses]
-        rows, wrong = geometric([acb(0, grid.spacing * loss) for loss, _ in self.atoms], grid.last)
+        turning = [acb(0, grid.spacing * loss) for loss, _ in self.atoms]
+        values, wrong = weigh([share for share, _ in shares], turning, grid.last)
         sums = (2 * len(masses) + 8) * UNIT
         error = 2 * (wrong + sums) + sum(off for _, off in shares)
-        values = np.array([share for share, _ in shares]) @ rows
         return Nodes(values, np.full(grid.last + 1, error))
+
+    def node_work(self, theta: float) -> float:
+        return 0.1 + len(self.atoms) / 100
 
     def about_log_moment(self, theta: float) -> float:
         if self._floats is None:
@@ -192,6 +202,7 @@ class Atoms(Pair):
         return None if self._lattice is None else 2 * arb.pi() / ball(self._lattice[1])
 
     def delta(self, epsilon: Arb) -> Arb:
+        spend(2 * len(self.atoms))
         total = self._failure
         for loss, mass in self.atoms:
             total += mass * clip_at_zero(-(epsilon - loss).expm1())

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -14,12 +13,13 @@ from discreet.errors import InvalidParameter
 from discreet.losses import questions
 from discreet.losses.curve import below_the_dots, connect_the_dots, dots
 from discreet.losses.extremes import as_ball, failure_of, largest_of
-from discreet.losses.family import Direction, Family, register
+from discreet.losses.family import DIRECTIONS, Curve, Direction, Family, register
 from discreet.losses.group import Group
 from discreet.losses.loss import PrivacyLoss
-from discreet.losses.moments import mu_squared_of, rho_of, terms_log_moment
+from discreet.losses.moments import mu_squared_of, plain_moment_of, rho_of, terms_log_moment
 from discreet.losses.pair import Atoms, Pair
-from discreet.losses.term import Terms, read_terms, show_terms
+from discreet.losses.term import Term, Terms, read_terms, show_terms
+from discreet.losses.work import remembered
 from discreet.numerics import Arb
 
 DOTS = 192
@@ -54,17 +54,27 @@ class Parallel(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return _pairs(self, direction, ctx.prec)[0]
 
-    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
-        return self.curve(epsilon, direction)
+    def one_use(self, direction: Direction) -> Curve | None:
+        """Both ends of the greatest δ at each ε."""
+        curves = [questions.DeltaCurve(part, direction) for part in self.parts]
 
-    def curve(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb]:
-        """Both ends of the greatest δ at this ε."""
-        ends = [questions.delta_ends(part, direction, epsilon) for part in self.parts]
-        return _greatest([low for low, _ in ends]), _greatest([high for _, high in ends])
+        def greatest(epsilon: Arb) -> tuple[Arb, Arb]:
+            ends = [curve(epsilon) for curve in curves]
+            return _greatest([low for low, _ in ends]), _greatest([high for _, high in ends])
+
+        return greatest
+
+    def plain_log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
+        known = [plain_moment_of(part, direction, theta) for part in self.parts]
+        return None if None in known else _greatest([one for one in known if one is not None])
 
     def log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
         known = [terms_log_moment(part, direction, theta) for part in self.parts]
         return None if None in known else _greatest([one for one in known if one is not None])
+
+    def highest_theta(self) -> Fraction | None:
+        ends = [term.family.highest_theta() for part in self.parts for term in part]
+        return min((end for end in ends if end is not None), default=None)
 
     def failure(self, direction: Direction) -> Arb:
         return _greatest([as_ball(failure_of(part, direction)) for part in self.parts])
@@ -165,12 +175,13 @@ def _greatest(values: list[Arb]) -> Arb:
     return top
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _pairs(family: Parallel, direction: Direction, bits: int) -> tuple[Pair, Pair]:
     """A pair above the supremum of the parts' curves, and one of the part that is greatest on the whole."""
     grid, lattice = _corners(family, direction), None
     if not grid:
-        chosen = dots(family.curve, direction, DOTS, Fraction(1))
+        ways = [questions.DeltaCurve((Term(family),), way) for way in DIRECTIONS]
+        chosen = dots(lambda epsilon, way: ways[way](epsilon), direction, DOTS, Fraction(1))
         grid, lattice = list(chosen), chosen.lattice
     asked = [questions.DeltaCurve(part, direction) for part in family.parts]
     curves = [[one(x) for x in grid] for one in asked]

@@ -5,7 +5,8 @@ that holds adaptively: dominating pairs, moments, largest losses. Below, what a 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
@@ -15,15 +16,20 @@ from discreet.losses.contour import Part, chernoff_factor, log_moment
 from discreet.losses.extremes import as_ball, at_most, exceeds, failure_of, largest_of, pair_failure, parts_of
 from discreet.losses.family import DIRECTIONS, Direction
 from discreet.losses.floors import delta_floor, epsilon_floor, finite_mass
-from discreet.losses.inversion import Curve, invert, invert_from_scratch
-from discreet.losses.moments import moment_delta, moment_epsilon
+from discreet.losses.inversion import invert, invert_from_scratch
+from discreet.losses.moments import moment_delta, moment_epsilon, plain_moment_of
 from discreet.losses.solvers import FINE, Ends, Saddle, exact_solver
 from discreet.losses.term import Terms
 from discreet.losses.tuning import Landscape
-from discreet.numerics import Arb, Interval, ball, round_down, round_up, working_precision
+from discreet.losses.work import QUESTION, RESERVE, TooMuch, limited
+from discreet.numerics import Arb, Interval, ball, state_down, state_up, working_precision
 
 BITS = 128
 CLOSED = 1e-6  # two ends as near as this need no other bound
+WIDE = 1e-3  # of δ: ends that are worth another way
+CLOSER = (1.0, 1e-2, 1e-4)  # of the width asked for: what is aimed at, until it is reached
+LEAST_WIDTH = 1e-9  # an ε known this well is known
+KEPT = 4  # contours of one curve
 LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 
 
@@ -78,43 +84,103 @@ def _directions(terms: Terms) -> tuple[Direction, ...]:
 
 def epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width: float) -> Interval:
     """Two ends around the least ε >= 0 with δ(ε) <= delta in one direction, at the working precision."""
-    single = _one_use(terms, direction)
-    if single is not None:
-        return invert_from_scratch(single, ball(delta), ceiling=math.inf)
-    ceiling = _ceiling(terms, direction, delta)
-    left = ball(delta) - as_ball(failure_of(terms, direction))
-    if not left > 0:
-        return Interval(_least_epsilon(terms, direction, delta), ceiling)
-    dominating = parts_of(terms, direction, "dominating")
-    if all(term.family.exact for term in terms):
-        return _pair_epsilon(dominating, left, width, ceiling)
-    upper = min(ceiling, moment_epsilon(terms, direction, left))
-    if dominating:
-        upper = min(upper, _pair_epsilon(dominating, left, width, upper).upper)
-    lower = _witness_epsilon(terms, direction, delta, width, upper)
-    return Interval(min(lower, upper), upper)
+    search = EpsilonSearch(terms, direction, delta, width)
+    with limited(QUESTION):
+        search.run()
+    if search.gave_up:
+        with suppress(TooMuch), limited(RESERVE):
+            search.fall_back()
+    return Interval(min(search.lower, search.upper), search.upper)
 
 
-def _one_use(terms: Terms, direction: Direction) -> Curve | None:
-    """The curve of a single use, where the family knows it itself."""
-    if not _is_one_use(terms) or terms[0].family.one_use(arb(1), direction) is None:
-        return None
-    family = terms[0].family
-    return lambda epsilon: family.one_use(epsilon, direction) or (arb(0), arb(1))
+class EpsilonSearch:
+    """The ends of one ε as they are brought together, each by every way that the work left allows."""
+
+    def __init__(self, terms: Terms, direction: Direction, delta: Fraction, width: float) -> None:
+        self.terms, self.direction, self.delta, self.width = terms, direction, delta, width
+        self.lower, self.upper = 0.0, _ceiling(terms, direction, delta)
+        self.left = ball(delta) - as_ball(failure_of(terms, direction))
+        self.gave_up = False
+
+    def run(self) -> None:
+        """Every way in turn: what one cannot finish, the next may."""
+        if _is_one_use(self.terms) and self._try(self._one_use):
+            return
+        if not self.left > 0:
+            self.lower = _least_epsilon(self.terms, self.direction, self.delta)
+        elif all(term.family.exact for term in self.terms):
+            self._try(self._composed, share=0.7)
+            if not _is_narrow(self.lower, self.upper, self.width):
+                self._try(self._dotted)
+        else:
+            self._try(self._composed, share=0.8)
+            self._try(self._moments)
+            self._try(self._witnessed)
+
+    def _try(self, way: Callable[[], bool], share: float = 1.0) -> bool:
+        try:
+            with limited(share * QUESTION):
+                return way()
+        except TooMuch:
+            self.gave_up = True
+            return False
+
+    def _take(self, found: Interval) -> None:
+        self.lower, self.upper = max(self.lower, found.lower), min(self.upper, found.upper)
+
+    def _one_use(self) -> bool:
+        single = self.terms[0].family.one_use(self.direction)
+        if single is None:
+            return False
+        self._take(invert_from_scratch(single, ball(self.delta), ceiling=self.upper))
+        return True
+
+    def _moments(self) -> bool:
+        self.upper = min(self.upper, moment_epsilon(self.terms, self.direction, self.left))
+        return True
+
+    def _composed(self) -> bool:
+        parts = parts_of(self.terms, self.direction, "dominating")
+        exact = all(term.family.exact for term in self.terms)
+        # a pair through dots may fail outright a little more often than its law does
+        left = self.left if exact else ball(self.delta) - pair_failure(parts)
+        if parts and left > 0:
+            for found in _pair_epsilons(parts, left, self.width, self.upper):
+                self.upper = min(self.upper, found.upper)
+                self.lower = max(self.lower, found.lower) if exact else self.lower
+        return True
+
+    def _dotted(self) -> bool:
+        """Through dots, from above and from below, in place of pairs that are too dear."""
+        for place in (0, 1):
+            parts = dotted_parts(self.terms, self.direction, place)
+            left = ball(self.delta) - pair_failure(parts)
+            for found in _pair_epsilons(parts, left, self.width, self.upper) if parts and left > 0 else ():
+                if place == 0:
+                    self.upper = min(self.upper, found.upper)
+                else:
+                    self.lower = max(self.lower, found.lower)
+        return True
+
+    def _witnessed(self) -> bool:
+        parts = parts_of(self.terms, self.direction, "witness")
+        left = ball(self.delta) - pair_failure(parts)
+        if left > 0:
+            for found in _pair_epsilons(parts, left, self.width, self.upper):
+                self.lower = max(self.lower, found.lower)
+        return True
+
+    def fall_back(self) -> None:
+        """The moments by each family's plain bound: cheap, and finite where a sum of guarantees is."""
+        if self.left > 0:
+            found = moment_epsilon(self.terms, self.direction, self.left, plain_moment_of)
+            self.upper = min(self.upper, found)
 
 
 def _ceiling(terms: Terms, direction: Direction, delta: Fraction) -> float:
     """The largest loss, where failing outright is within δ."""
     top = largest_of(terms, direction)
-    return round_up(top) if top is not None and at_most(failure_of(terms, direction), delta) else math.inf
-
-
-def _witness_epsilon(
-    terms: Terms, direction: Direction, delta: Fraction, width: float, upper: float
-) -> float:
-    parts = parts_of(terms, direction, "witness")
-    left = ball(delta) - pair_failure(parts)
-    return _pair_epsilon(parts, left, width, upper).lower if left > 0 else 0.0
+    return state_up(top) if top is not None and at_most(failure_of(terms, direction), delta) else math.inf
 
 
 def _least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float:
@@ -124,28 +190,103 @@ def _least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float
         return 0.0
     if exceeds(failure, delta):
         return math.inf
-    return round_down(top) if top is not None and at_most(failure, delta) else 0.0
+    return state_down(top) if top is not None and at_most(failure, delta) else 0.0
 
 
-def _pair_epsilon(parts: Sequence[Part], delta: Arb, width: float, ceiling: float) -> Interval:
+def _pair_epsilons(parts: Sequence[Part], delta: Arb, width: float, ceiling: float) -> Iterator[Interval]:
+    """Ends of ε by composed pairs, again and again, until they are as near as `width` asks."""
     solver = exact_solver(parts)
     if solver is not None:
-        return invert_from_scratch(solver.bounds, delta, ceiling=ceiling)
+        yield invert_from_scratch(solver.bounds, delta, ceiling=ceiling)
+        return
     floor = epsilon_floor(parts, delta)
     landscape = Landscape(parts)
     tilt, near = landscape.at_delta(float(delta.mid()))
     theta = arb(landscape.chernoff)
     chernoff = (log_moment(parts, theta) + chernoff_factor(theta).log() - delta.log()) / theta
-    high = min(ceiling, max(round_up(chernoff), 0.0))
-    saddle = Saddle(landscape, tilt, near, width)
-    found = invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high, about=saddle.about)
-    return Interval(max(found.lower, min(floor, found.upper)), found.upper)
+    high = min(ceiling, max(state_up(chernoff), 0.0))
+    best = Interval(min(floor, high), high)
+    yield best
+    for closer in CLOSER:
+        share = max(width * closer * tilt.theta * abs(near), FINE) / 8
+        saddle = Saddle(landscape, tilt, near, share)
+        found = invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high, about=saddle.about)
+        best = Interval(max(best.lower, found.lower), min(best.upper, found.upper))
+        yield best
+        if _is_narrow(best.lower, best.upper, width) or saddle.cut_short:
+            return
+
+
+def _is_narrow(lower: float, upper: float, width: float) -> bool:
+    return upper - lower <= max(width * upper, LEAST_WIDTH) if upper < math.inf else lower == upper
 
 
 def _delta_one_way(terms: Terms, direction: Direction, epsilon: Fraction) -> Interval:
-    lower, upper = delta_ends(terms, direction, ball(epsilon))
-    top = min(max(0.0, round_up(upper)), 1.0)  # 0.0 first: of equals max keeps the first, and -0.0 equals it
-    return Interval(min(max(0.0, round_down(lower)), top), top)
+    search = DeltaSearch(terms, direction, ball(epsilon))
+    with limited(QUESTION):
+        search.run()
+    if search.gave_up:
+        with suppress(TooMuch), limited(RESERVE):
+            search.fall_back()
+    top = min(max(0.0, state_up(search.upper)), 1.0)  # 0.0 first: of equals max keeps the first, also of -0.0
+    return Interval(min(max(0.0, state_down(search.lower)), top), top)
+
+
+class DeltaSearch:
+    """The ends of one δ(ε), likewise."""
+
+    def __init__(self, terms: Terms, direction: Direction, epsilon: Arb) -> None:
+        self.terms, self.direction, self.epsilon = terms, direction, epsilon
+        self.lower, self.upper = arb(0), arb(1)
+        self.gave_up = False
+
+    def run(self) -> None:
+        """The curve; where it is too dear or too wide, dots and moments."""
+        self._try(self._curve, share=0.7)
+        if not self.upper - self.lower <= WIDE * self.upper:
+            self._try(self._dotted)
+        if self.gave_up:
+            self._try(self._moments)
+
+    def _try(self, way: Callable[[], None], share: float = 1.0) -> None:
+        try:
+            with limited(share * QUESTION):
+                way()
+        except TooMuch:
+            self.gave_up = True
+
+    def _curve(self) -> None:
+        self._take(*DeltaCurve(self.terms, self.direction)(self.epsilon))
+
+    def _take(self, lower: Arb, upper: Arb) -> None:
+        self.lower, self.upper = (
+            self.lower.max(lower) if lower.is_finite() else self.lower,
+            self.upper.min(upper) if upper.is_finite() else self.upper,
+        )
+
+    def _dotted(self) -> None:
+        above, below = (dotted_parts(self.terms, self.direction, place) for place in (0, 1))
+        if above:
+            self._take(arb(0), PartsCurve(above).ends(self.epsilon)[1])
+            self._take(PartsCurve(below).ends(self.epsilon)[0], arb(1))
+
+    def _moments(self) -> None:
+        self._take(arb(0), moment_delta(self.terms, self.direction, self.epsilon))
+
+    def fall_back(self) -> None:
+        """The moments by each family's plain bound."""
+        self._take(arb(0), moment_delta(self.terms, self.direction, self.epsilon, plain_moment_of))
+
+
+def dotted_parts(terms: Terms, direction: Direction, place: int) -> list[Part]:
+    """Pairs above (place 0) or below (1) each term's law, through dots; empty where no law has such a pair,
+    or where a pair without dots is not its law's own."""
+    known = [(term, term.family.dotted(direction)) for term in terms]
+    if all(pair is None for _, pair in known) or not all(term.family.exact for term in terms):
+        return []
+    return [
+        (term.family.witness(direction) if pair is None else pair[place], term.count) for term, pair in known
+    ]
 
 
 def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, Arb]:
@@ -154,11 +295,14 @@ def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, A
 
 
 class DeltaCurve:
-    """δ in one direction, asked at many ε: contours are kept for all that lie near them."""
+    """δ in one direction, asked at many ε: contours are kept for all that lie near them.
 
-    def __init__(self, terms: Terms, direction: Direction) -> None:
-        self.terms, self.direction = terms, direction
-        self.single = _one_use(terms, direction)
+    `share` is the error of δ, relative, that is aimed at where a better one is dear.
+    """
+
+    def __init__(self, terms: Terms, direction: Direction, share: float = CLOSED) -> None:
+        self.terms, self.direction, self.share = terms, direction, share
+        self.single = terms[0].family.one_use(direction) if _is_one_use(terms) else None
         self.exact = all(term.family.exact for term in terms)
         self.top = None if self.single is not None else largest_of(terms, direction)
         self._parts: dict[str, PartsCurve] = {}
@@ -180,15 +324,15 @@ class DeltaCurve:
 
     def _of(self, kind: str) -> "PartsCurve":
         if kind not in self._parts:
-            self._parts[kind] = PartsCurve(parts_of(self.terms, self.direction, kind))
+            self._parts[kind] = PartsCurve(parts_of(self.terms, self.direction, kind), self.share)
         return self._parts[kind]
 
 
 class PartsCurve:
     """The same for composed pairs."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = parts
+    def __init__(self, parts: Sequence[Part], share: float = CLOSED) -> None:
+        self.parts, self.share = parts, share
         self.solver = exact_solver(parts) if parts else None
         self.failure = pair_failure(parts)
         self._landscape, self._saddles = Landscape(parts), list[tuple[float, float, Saddle]]()
@@ -208,11 +352,11 @@ class PartsCurve:
         return low.max(floor), high.min(whole)
 
     def _saddle(self, epsilon: float) -> Saddle:
-        """The contour of an ε within two deviations, or a new one."""
+        """The contour of an ε within two deviations, or a new one; of the last few."""
         for near, deviation, saddle in self._saddles:
             if abs(epsilon - near) <= 2 * deviation:
                 return saddle
         tilt = self._landscape.at_epsilon(epsilon)
-        saddle = Saddle(self._landscape, tilt, epsilon, 1e-3)
-        self._saddles.append((epsilon, tilt.deviation, saddle))
+        saddle = Saddle(self._landscape, tilt, epsilon, self.share)
+        self._saddles = [(epsilon, tilt.deviation, saddle), *self._saddles][:KEPT]
         return saddle

@@ -54,8 +54,8 @@ class Renyi(Family):
     def zcdp_rho(self) -> Arb | None:
         return None
 
-    def highest_theta(self) -> Arb | None:
-        return ball(self.order - 1)
+    def highest_theta(self) -> Fraction | None:
+        return self.order - 1
 
     def for_group(self, size: int) -> Family:
         return Group(self, size)

@@ -7,22 +7,25 @@ kept apart to the end (Zhu, Dong and Wang 2022, Theorem 11; Lebeda, Regehr, Kama
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Self
 
-from flint import ctx
+from flint import arb, ctx
 
 from discreet.losses import questions
 from discreet.losses.curve import below_the_dots, connect_the_dots, dots, sampled_ends
-from discreet.losses.family import DIRECTIONS, Direction, Family, parse_value, register, show
+from discreet.losses.extremes import as_ball, at_most, attained_of, failure_of, largest_of
+from discreet.losses.family import DIRECTIONS, Curve, Direction, Family, parse_value, register, show
 from discreet.losses.group import Group
-from discreet.losses.moments import mu_squared_of, rho_of
+from discreet.losses.moments import mu_squared_of, plain_moment_of, rho_of
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.sampled_gaussian import SampledGaussianPair
 from discreet.losses.term import Term, read_terms, show_terms
+from discreet.losses.work import remembered
 from discreet.numerics import Arb, ball, exact_probability
 
 DOTS = 320
+MANY_DOTS = 1280  # of a curve that is closed
+SHARE = 3e-5  # of δ: how well each dot is known, where better is dear
 
 
 @register
@@ -54,29 +57,60 @@ class Sampled(Family):
         return one and isinstance(self.terms[0].family.dominating(0), Atoms)
 
     def witness(self, direction: Direction) -> Pair:
-        return pairs(self, direction, ctx.prec)[1]
+        return self._gaussian(direction) or pairs(self, direction, ctx.prec)[1]
 
     def dominating(self, direction: Direction) -> Pair | None:
-        return pairs(self, direction, ctx.prec)[0]
+        return self._gaussian(direction) or pairs(self, direction, ctx.prec)[0]
 
-    def one_use(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb] | None:
-        return self.curve(epsilon, direction)
+    def dotted(self, direction: Direction) -> tuple[Pair, Pair] | None:
+        return pairs(self, direction, ctx.prec)
 
-    def curve(self, epsilon: Arb, direction: Direction) -> tuple[Arb, Arb]:
+    def _gaussian(self, direction: Direction) -> Pair | None:
+        square = self._mu_squared()
+        return None if square is None else SampledGaussianPair(square, self.rate, direction)
+
+    def one_use(self, direction: Direction) -> Curve | None:
         """Both ends of δ of one use, from the terms' own curve."""
-        return sampled_ends(
-            lambda at: questions.delta_ends(self.terms, direction, at),
-            ball(self.rate),
-            epsilon,
-            direction=direction,
-        )
+        inner, rate = questions.DeltaCurve(self.terms, direction), ball(self.rate)
+        return lambda epsilon: sampled_ends(inner, rate, epsilon, direction=direction)
+
+    def plain_log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
+        """ln(1 − q + q·e^K): E[e^(θL)] is convex in the rate, 1 at rate 0 and e^K at rate 1."""
+        rate = ball(self.rate)
+        if direction == 1 and not at_most(failure_of(self.terms, direction), Fraction(0)):
+            return -theta * (1 - rate).log()
+        inner = plain_moment_of(self.terms, direction, theta)
+        return None if inner is None else (1 + rate * inner.expm1()).log()
+
+    def highest_theta(self) -> Fraction | None:
+        ends = [term.family.highest_theta() for term in self.terms]
+        return min((end for end in ends if end is not None), default=None)
 
     def zcdp_rho(self) -> Arb | None:
         return rho_of(self.terms)  # E[w^s] is convex in the rate, so sampling never raises a Rényi divergence
 
+    def largest(self, direction: Direction) -> Arb | None:
+        """ln(1 − q + q·e^T) to remove, −ln(1 − q + q·e^(−T)) to add, for the terms' largest loss T."""
+        top = largest_of(self.terms, direction)
+        if direction == 0:
+            return None if top is None else (1 + ball(self.rate) * as_ball(top).expm1()).log()
+        bounded = top is not None and at_most(failure_of(self.terms, direction), Fraction(0))
+        return -(1 + ball(self.rate) * ((-as_ball(top)).expm1() if bounded and top is not None else -1)).log()
+
+    def attained_largest(self, direction: Direction) -> Arb | None:
+        top = attained_of(self.terms, direction)
+        if direction == 0:
+            return None if top is None else (1 + ball(self.rate) * top.expm1()).log()
+        return -(1 + ball(self.rate) * (-1 if top is None else (-top).expm1())).log()
+
+    def failure(self, direction: Direction) -> Arb:
+        return arb(0) if direction else ball(self.rate) * as_ball(failure_of(self.terms, direction))
+
     def rational_failure(self, direction: Direction) -> Fraction | None:
-        known = all(term.family.rational_failure(direction) == 0 for term in self.terms)
-        return Fraction(0) if known and self.exact else None
+        if direction == 1:  # who is not in the sample shows what is shown without that person
+            return Fraction(0)
+        inner = failure_of(self.terms, direction)
+        return self.rate * inner if isinstance(inner, Fraction) else None
 
     def for_group(self, size: int) -> Family:
         return Group(self, size)
@@ -99,24 +133,23 @@ class Sampled(Family):
         return f"sampled({show_terms(self.terms)}, rate={show(self.rate)})"
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]:
     """The dominating pair and the witness, at this precision."""
-    square = family._mu_squared()
-    if square is not None:
-        pair: Pair = SampledGaussianPair(square, family.rate, direction)
-        return pair, pair
     if family._is_one_law():
         base = family.terms[0].family
         laws = (base.dominating(direction), base.witness(direction))
         high, low = (_mix(law, ball(family.rate), direction) for law in laws if isinstance(law, Atoms))
         return high, low
-    rate, curves = ball(family.rate), [questions.DeltaCurve(family.terms, way) for way in DIRECTIONS]
+    rate = ball(family.rate)
+    curves = [questions.DeltaCurve(family.terms, way, share=SHARE) for way in DIRECTIONS]
 
     def curve(epsilon: Arb, way: Direction) -> tuple[Arb, Arb]:
         return sampled_ends(curves[way], rate, epsilon, direction=way)
 
-    chosen = dots(curve, direction, DOTS, family.rate)
+    tops = [family.largest(way) for way in DIRECTIONS]
+    count = DOTS if family._mu_squared() is None else MANY_DOTS
+    chosen = dots(curve, direction, count, family.rate, tops)
     points = [(x, *curve(x, direction)) for x in chosen]
     above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
     return above, below_the_dots(points, chosen.lattice)

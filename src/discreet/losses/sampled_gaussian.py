@@ -16,9 +16,10 @@ from flint import acb, arb
 from discreet.losses.continuous import gaussian_delta
 from discreet.losses.curve import sampled_ends
 from discreet.losses.family import Direction
-from discreet.losses.nodes import SLACK, UNIT, Acb, Grid, Nodes, geometric, powers, rounded
+from discreet.losses.nodes import SLACK, UNIT, Acb, Grid, Nodes, powers, rounded, weigh
 from discreet.losses.pair import Pair
 from discreet.losses.sampled_weight import GOOD, Weight
+from discreet.losses.work import spend
 from discreet.numerics import Arb, ball
 
 ROUGH = 24.0  # as GOOD, where only a bound is asked for
@@ -37,6 +38,7 @@ class SampledGaussianPair(Pair):
         self.removes = direction == 0
         self.weight = Weight(self.mu_squared, self.rate)
         self._reals: dict[tuple[object, float], Arb] = {}
+        self._rules: dict[float, tuple[list[Node], Arb]] = {}  # of the last tilt, a float in every contour
 
     def largest(self) -> Arb | None:
         return None if self.removes else -(1 - self.rate).log()
@@ -67,17 +69,23 @@ class SampledGaussianPair(Pair):
         nodes, error = self._turning(grid.theta)
         whole = self._real(grid.theta)
         masses = [rounded(mass / whole) for mass, _ in nodes]
-        rows, wrong = geometric([self._turn(grid.spacing) * logarithm for _, logarithm in nodes], grid.last)
-        values = np.array([mass for mass, _ in masses]) @ rows
+        turning = [self._turn(grid.spacing) * logarithm for _, logarithm in nodes]
+        values, wrong = weigh([mass for mass, _ in masses], turning, grid.last)
         sizes = sum(abs(mass) + off for mass, off in masses)
         rounding = sizes * (wrong + (2 * len(masses) + 8) * UNIT) + sum(off for _, off in masses)
         return Nodes(values, np.full(grid.last + 1, (rounding + float(error.upper())) * SLACK))
 
+    def node_work(self, theta: float) -> float:
+        return 0.1 + len(self._turning(arb(theta))[0]) / 100
+
     def _turning(self, theta: Arb) -> tuple[list[Node], Arb]:
         """The rule for every frequency, on a line where |e^(itL)| <= 1."""
-        power = self._power(theta)
-        line = self.weight.turning_line(float(power), GOOD)
-        return self._rule(power, line, line, GOOD)
+        key = float(theta)
+        if key not in self._rules:
+            power = self._power(theta)
+            line = self.weight.turning_line(float(power), GOOD)
+            self._rules = {key: self._rule(power, line, line, GOOD)}
+        return self._rules[key]
 
     def _turn(self, spacing: Arb) -> Acb:
         return acb(0, spacing if self.removes else -spacing)
@@ -116,6 +124,7 @@ class SampledGaussianPair(Pair):
         h, height = arb(step), arb(line if self.removes else -line)
         low, high = weight.range(float(power), good)
         first, last = math.floor(low / step), math.ceil(high / step)
+        spend((10 if line == 0 else 20) * (last - first + 1))
         rule = edges / (2 * arb.pi() * arb(strip) / h).expm1()
         tails = weight.tails(power, h * first, h * last, height)
         return self._masses(power, h, height, range(first, last + 1)), rule + tails / weight.floor(power)

@@ -12,6 +12,7 @@ import numpy as np
 from flint import acb, arb
 
 from discreet.losses.nodes import Acb, Array
+from discreet.losses.work import MOST_VALUES, spend
 from discreet.numerics import Arb
 
 GOOD = 40.0  # a rule is placed so that its error is below e^(−GOOD) of Ψ(Re s)
@@ -137,7 +138,11 @@ class Weight:
         """About ln Ψ(r)."""
         if power not in self._logs:
             step = 0.2 / math.sqrt(self._mode(power)[1] if power < 0 else 1.0)
-            v = np.arange(*self.range(power, GOOD), step)
+            low, high = self.range(power, GOOD)
+            if (high - low) / step > MOST_VALUES / 2:  # nobody can afford to go there
+                return math.inf
+            spend(5 + (high - low) / step / 20)
+            v = np.arange(low, high, step)
             exponents = power * self._about_log(v) - v * v / 2
             top = exponents.max()
             sums = np.sum(np.exp(exponents - top)) * step / math.sqrt(2 * math.pi)
@@ -210,6 +215,7 @@ class Weight:
 
     def _over(self, power: Arb, c: Arb, frequency: Arb, span: Span, cells: int) -> Arb:
         """For r < 0, μc < π/2: at least ∫|N w^s| on the line c, each cell of v counted at its lower edge."""
+        spend(10 * cells)
         low, high = span
         total, done, size = (
             self._falling(power, acb(low, c), 1),
@@ -246,6 +252,7 @@ class Weight:
         """For each cell of v: at least its mass under N·w^r, and at least arg w in it."""
         (low, high), turn = span, self.mu * shift
         turning, cells = (turn.cos(), turn.sin()), CELLS if power >= 0 else self._many
+        spend(12 * cells)
         edges = [self._edge(power, turning, arb(low) + arb(high - low) * i / cells) for i in range(cells + 1)]
         found = []
         for (a, left, first, angle), (b, right, last, _) in pairwise(edges):

@@ -15,13 +15,16 @@ from discreet.losses.contour import Contour, Folded, Part, common_lattice
 from discreet.losses.nodes import Arithmetic, Balls, Nodes
 from discreet.losses.pair import Atoms, clip_at_zero
 from discreet.losses.tuning import Landscape, Tilt, choose_last, choose_window
-from discreet.numerics import Arb
+from discreet.losses.work import left, spend
+from discreet.numerics import Arb, power
 
 Ends = tuple[Arb, Arb]
 
 FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
 BUDGET = 50_000  # nodes times laws that are spent without asking
-MOST = 2_000_000  # nodes times laws
+MOST = 2_000_000  # nodes times laws of a lattice
+REACH = 16  # deviations of a binomial law that are summed
+MOST_NODES = 500_000  # so many are held at once, a few times over: 100 MB
 MOST_BINOMIAL = 500
 MOST_SUMS = 2000
 MOST_USES = 10**6  # beyond, what floating point loses in each use adds up to too much
@@ -53,7 +56,7 @@ class Gaussians:
         for pair, count in parts:
             assert isinstance(pair, GaussianPair)
             self.mu_squared += count * pair.mu_squared
-            self.kept *= (1 - pair.failure()) ** count
+            self.kept *= power(1 - pair.failure(), count)
 
     def bounds(self, epsilon: Arb) -> Ends:
         value = self.kept * gaussian_delta(self.mu_squared, epsilon)
@@ -61,7 +64,11 @@ class Gaussians:
 
 
 class Binomial:
-    """One law with two losses, k times: Σ_j C(k, j) p^j q^(k−j) (1 − e^(ε − loss_j))₊, from the top down."""
+    """One law with two losses, k times: Σ_j C(k, j) p^(k−j) q^j (1 − e^(ε − loss_j))₊, j the lower losses.
+
+    Summed downwards from a j beyond which little or nothing is left; what is left out is bounded on both
+    sides by a geometric series, as the ratio of neighbours is monotone.
+    """
 
     def __init__(self, part: Part) -> None:
         pair, self.count = part
@@ -69,20 +76,42 @@ class Binomial:
         (self.high, self.p), (self.low, self.q) = pair.atoms
         if self.high < self.low:
             self.high, self.low, self.p, self.q = self.low, self.high, self.q, self.p
+        self.deviation = math.sqrt(self.count * float(self.p * self.q))
 
     def bounds(self, epsilon: Arb) -> Ends:
-        k, span, ratio = self.count, self.high - self.low, self.q / self.p
-        mass, gap = self.p**k, k * self.high - epsilon
-        shrink, lost = span.exp(), (-gap).exp()
-        total = arb(0)
-        for j in range(k + 1):  # j of the k uses had the lower loss
-            if gap <= 0:
-                break
+        if not (self.p > 0 and self.q > 0 and self.high > self.low):
+            return arb(0), arb(1)
+        k, span, ratio = self.count, self.high - self.low, self.p / self.q
+        start, total = self._start(epsilon)
+        mass, lost = self._mass(start), (epsilon - k * self.high + start * span).exp()
+        shrink = (-span).exp()
+        for j in range(start, -1, -1):
             total += mass * clip_at_zero(1 - lost)
-            mass *= ratio * (k - j) / (j + 1)
-            gap -= span
-            lost *= shrink
+            fall = ratio * j / (k - j + 1)
+            mass, lost = mass * fall, lost * shrink
+            if j % 16 == 0:
+                spend(32)
+                if fall < 1 and mass < total * arb(2) ** -80 * (1 - fall):
+                    total += arb(0).union(mass / (1 - fall))
+                    break
         return total, total
+
+    def _start(self, epsilon: Arb) -> tuple[int, Arb]:
+        """A j to start from, and what those above it may add."""
+        k = self.count
+        above = ((k * self.high - epsilon) / (self.high - self.low)).upper().ceil()
+        last = max(0, min(k, int(above.unique_fmpz() or 0) if above.is_finite() else k))
+        most = int(k * float(self.q) + REACH * self.deviation) + REACH
+        if last <= most:
+            return last, arb(0)
+        rise = self.q / self.p * (k - most) / (most + 1)
+        rest = self._mass(most) * rise / (1 - rise) if rise < 1 else arb(1)
+        return most, arb(0).union(rest)
+
+    def _mass(self, j: int) -> Arb:
+        k = self.count
+        ways = arb(k + 1).lgamma() - arb(j + 1).lgamma() - arb(k - j + 1).lgamma()
+        return (ways + (k - j) * self.p.log() + j * self.q.log()).exp()
 
 
 class Enumerated:
@@ -97,6 +126,7 @@ class Enumerated:
         self.sums = sorted(sums, key=lambda one: -float(one[0]))
 
     def bounds(self, epsilon: Arb) -> Ends:
+        spend(2 * len(self.sums))
         total = arb(0)
         for loss, mass in self.sums:
             if loss + 1 < epsilon:  # sorted by floats: no later loss can be above ε
@@ -109,10 +139,10 @@ def _multisets(atoms: Sequence[tuple[Arb, Arb]], count: int) -> Iterator[tuple[A
     """(sum of losses, probability) of `count` draws, for each number of draws of each atom."""
     loss, mass = atoms[0]
     if len(atoms) == 1:
-        yield count * loss, mass**count
+        yield count * loss, power(mass, count)
         return
     for first in range(count + 1):
-        ways = math.comb(count, first) * mass**first
+        ways = math.comb(count, first) * power(mass, first)
         for rest, share in _multisets(atoms[1:], count - first):
             yield first * loss + rest, ways * share
 
@@ -123,21 +153,27 @@ def _sums(parts: Sequence[Part]) -> int:
     return math.prod(math.comb(count + size - 1, size - 1) for size, count in laws)
 
 
-class Saddle:
-    """The contour, placed for a target near ε; `width` is the error of ε, relative, that is good enough."""
+def choose_arithmetic(parts: Sequence[Part]) -> Arithmetic:
+    """Floats, unless there are too many uses."""
+    return Nodes if sum(count for _, count in parts) <= MOST_USES else Balls
 
-    def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, width: float) -> None:
+
+class Saddle:
+    """The contour, placed for a target near ε; `share` is the error of δ, relative, that is good enough."""
+
+    def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, share: float) -> None:
         parts, fine = landscape.parts, tilt.size + math.log(FINE)
         self.window = choose_window(landscape, tilt, epsilon, fine)
-        arithmetic: Arithmetic = Nodes if sum(count for _, count in parts) <= MOST_USES else Balls
+        self.arithmetic = arithmetic = choose_arithmetic(parts)
+        self.cut_short = False  # whether more nodes would be wanted than can be afforded
         cost = sum(pair.cost for pair, _ in parts) * (1 if arithmetic is Nodes else 100)
-        lattice, end, most = common_lattice(parts), math.inf, MOST
+        lattice, end, most = common_lattice(parts), math.inf, MOST_NODES
         if lattice is not None:
             end, most = math.pi / float(lattice[1]), int(self.window.width / float(lattice[1])) // 2 + 1
         if most < min(BUDGET, MOST / cost) / 2:
             last = most
         else:
-            last = min(self._last(landscape, tilt, (epsilon, width), cost, end), most)
+            last = min(self._last(landscape, tilt, share, cost, end), most)
         if lattice is None:
             window = arb(self.window.width)
             self.contour = Contour(parts, theta=tilt.theta, window=window, last=last, arithmetic=arithmetic)
@@ -146,17 +182,22 @@ class Saddle:
                 parts, theta=tilt.theta, lattice=lattice, last=last, most=most, arithmetic=arithmetic
             )
 
-    def _last(self, landscape: Landscape, tilt: Tilt, aim: tuple[float, float], cost: int, end: float) -> int:
-        """The last node, for an error of δ that is fine, or else for the error of ε that is good enough."""
+    def _last(self, landscape: Landscape, tilt: Tilt, share: float, cost: int, end: float) -> int:
+        """The last node, for an error of δ that is fine, or else for one that is good enough."""
         parts, few = landscape.parts, max(BUDGET // cost, 512)
         last = choose_last(parts, tilt, self.window, tilt.size + math.log(FINE), most=few, end=end)
         if last < few:
             return last
-        epsilon, width = aim  # they fall off too slowly: settle for what was asked
-        enough = math.log(max(width * tilt.theta * abs(epsilon), 1e-12) / 8)
-        return choose_last(
-            parts, tilt, self.window, tilt.size + enough, most=max(MOST // cost, 4096), end=end
-        )
+        enough = math.log(share)  # they fall off too slowly: settle for what was asked
+        most = max(min(self._affordable(parts, tilt), MOST_NODES), few)
+        last = choose_last(parts, tilt, self.window, tilt.size + enough, most=most, end=end)
+        self.cut_short = last == most
+        return last
+
+    def _affordable(self, parts: Sequence[Part], tilt: Tilt) -> int:
+        """How many nodes a third of the work that is left allows."""
+        each = sum(pair.node_work(tilt.theta) for pair, _ in parts)
+        return int(min(left() / (3 * each + 150 * len(parts) * (self.arithmetic is Balls)), MOST_NODES))
 
     def about(self, epsilon: float) -> float:
         """About ln δ(ε)."""

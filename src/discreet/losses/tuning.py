@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.losses.contour import Part
+from discreet.losses.work import spend
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -28,8 +29,15 @@ def log_chernoff_factor(theta: float) -> float:
     return -theta * math.log1p(1 / theta) - math.log1p(theta)
 
 
-def minimise(function: Callable[[float], float], start: float = 1.0) -> float:
-    """About the least point of a function of θ > 0 with one valley, on a logarithmic scale."""
+def minimise(function: Callable[[float], float], *, end: float = math.inf) -> float:
+    """About the least point of a function of 0 < θ <= end with one valley, on a logarithmic scale.
+
+    Beyond the end, where there is one, the function is taken to stay as it is there: the end itself is found.
+    """
+    return min(_valley(lambda theta: function(min(theta, end)), min(1.0, end)), end)
+
+
+def _valley(function: Callable[[float], float], start: float) -> float:
     low, middle, high = start / 4, start, start * 4
     at_low, at_middle, at_high = function(low), function(middle), function(high)
     for _ in range(60):
@@ -69,6 +77,7 @@ class Landscape:
 
     def __call__(self, theta: float) -> float:
         if theta not in self._known:
+            spend(2 * len(self.parts))
             value = sum(count * pair.about_log_moment(theta) for pair, count in self.parts)
             self._known[theta] = math.inf if math.isnan(value) else value
         return self._known[theta]
@@ -160,6 +169,7 @@ def choose_last(
     spacing = 2 * math.pi / window.width
 
     def enough(last: int) -> bool:
+        spend(10 * len(parts))
         return about_beyond(parts, tilt.theta, window.width, spacing * last, end) <= log_tolerance
 
     last = 16

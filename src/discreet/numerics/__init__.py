@@ -8,7 +8,7 @@ from discreet.numerics.binomial import (
     success_upper,
     wilson,
 )
-from discreet.numerics.enclosure import Arb, ball, certified_floor, certified_sign, working_precision
+from discreet.numerics.enclosure import Arb, ball, certified_floor, certified_sign, power, working_precision
 from discreet.numerics.interval import Estimate, Interval
 from discreet.numerics.rational import (
     Real,
@@ -30,6 +30,9 @@ from discreet.numerics.rounding import (
     round_up,
     short_down,
     short_up,
+    state_down,
+    state_up,
+    stated,
 )
 from discreet.numerics.search import least_passing, least_whole
 
@@ -56,12 +59,16 @@ __all__ = [
     "least_whole",
     "mean_limits",
     "normal_quantile",
+    "power",
     "readable",
     "readable_up",
     "round_down",
     "round_up",
     "short_down",
     "short_up",
+    "state_down",
+    "state_up",
+    "stated",
     "success_lower",
     "success_upper",
     "wilson",

@@ -11,9 +11,9 @@ from discreet.pictures.loss_variables import loss_variable
 from discreet.pictures.maps import city_map
 from discreet.pictures.neighbours import neighbours
 from discreet.pictures.output_losses import privacy_loss
-from discreet.pictures.picture import Picture
+from discreet.pictures.picture import Picture, check_file
 from discreet.pictures.precision import accuracy
-from discreet.pictures.released import answer
+from discreet.pictures.released import answer, check_answer
 from discreet.pictures.responses import truth_probability
 from discreet.pictures.spending import budget, budget_over_time
 from discreet.pictures.streams import stream
@@ -25,6 +25,8 @@ __all__ = [
     "answer",
     "budget",
     "budget_over_time",
+    "check_answer",
+    "check_file",
     "city_map",
     "composition",
     "convergence",

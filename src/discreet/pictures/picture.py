@@ -44,18 +44,13 @@ class Picture:
 
         A page follows its reader's choice of light or dark; an image has the one of `theme`.
         """
-        path = Path(path)
+        path = check_file(path)
         if path.suffix == ".html":
             path.write_text(self._page(), encoding="utf-8")
         elif path.suffix == ".json":
             path.write_text(json.dumps(self.to_json(theme=theme), ensure_ascii=False), encoding="utf-8")
-        elif path.suffix in IMAGES:
-            path.write_bytes(render(self.to_json(theme=theme), path, width=WIDTH, height=HEIGHT))
         else:
-            raise InvalidParameter(
-                f"a picture's file must end in .html, .png, .svg or .json, got {path.name!r}.",
-                parameter="path",
-            )
+            path.write_bytes(render(self.to_json(theme=theme), path, width=WIDTH, height=HEIGHT))
         return path
 
     def _page(self) -> str:
@@ -77,3 +72,18 @@ def _finite(value: Json) -> Json:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def check_file(path: str | Path) -> Path:
+    """The file of a picture; refused where none can be written there."""
+    path = Path(path)
+    if path.suffix not in (".html", ".json", *IMAGES):
+        raise InvalidParameter(
+            f"a picture's file must end in .html, .png, .svg or .json, got {path.name!r}.", parameter="path"
+        )
+    if not path.absolute().parent.is_dir():
+        raise InvalidParameter(
+            f"a picture's file must be in a folder that exists, got {path.name!r} in another. Make it first.",
+            parameter="path",
+        )
+    return path

@@ -1,10 +1,11 @@
 """A released table, with error bars."""
 
-from discreet.answers import Answer, show_value
+from discreet.answers import Answer, columns_with_intervals, show_value
 from discreet.errors import InvalidParameter
 from discreet.pictures.picture import Picture
 from discreet.pictures.theme import Json, axis
 from discreet.pictures.traces import bars
+from discreet.planning import Plan
 
 
 def answer(released: Answer, column: str | None = None) -> Picture:
@@ -32,6 +33,16 @@ def answer(released: Answer, column: str | None = None) -> Picture:
             "showlegend": False,
         },
     )
+
+
+def check_answer(plan: Plan) -> None:
+    """Refuse what `answer` could not draw, before it is asked: no column would have an interval."""
+    if not columns_with_intervals(plan):
+        raise InvalidParameter(
+            "a picture of an answer must have a column with intervals, and MEDIAN, QUANTILE, MIN, MAX and "
+            "MODE have none. Ask without a picture.",
+            parameter="plot",
+        )
 
 
 def _label(values: list[object]) -> str:

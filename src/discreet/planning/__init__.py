@@ -36,7 +36,7 @@ from discreet.planning.planner import make_plan, with_bounds
 from discreet.planning.price import Price, Within, as_notion, budget_of, named_price
 from discreet.planning.promise import Promise
 from discreet.planning.reach import Reach, reach_of
-from discreet.planning.readings import Reading
+from discreet.planning.readings import Chosen, Reading
 from discreet.planning.search import Bounds, Search, SearchStep
 from discreet.planning.steps import ChoiceStep, NoiseStep, SetPlan
 from discreet.planning.tallied import Tallied
@@ -45,6 +45,7 @@ __all__ = [
     "Asked",
     "Bounds",
     "ChoiceStep",
+    "Chosen",
     "ExactMeasure",
     "ExactPlan",
     "ExactPlans",

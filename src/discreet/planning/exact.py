@@ -6,13 +6,14 @@ quantile, minimum and maximum (a tally of values). An engine runs each plan in t
 
 1.  read, filter and join the rows; drop rows without a unit, and rows whose key is no public label;
 2.  compute each measure's whole number for each row: clamped after the expression, on its lattice;
-3.  keep at most `max_rows` rows of each unit in each group, the first in the order of (salted hash, values);
+3.  keep at most `max_rows` rows of each unit in each group, the first in the order of (salted hash, values),
+    where the hash is of the values and of the row's ordinal among equal ones;
 4.  keep at most `max_groups` groups of each unit, the first in a salted order of its groups;
 5.  add up.
 
 The orders depend on the unit's own rows and the salt alone, and are total: rows that tie are equal in all
 that is added up. So adding or removing one unit changes at most max_groups groups, each by at most max_rows
-of its rows.
+of its rows (docs/theory/exact-half.md).
 """
 
 import math

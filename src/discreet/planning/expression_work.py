@@ -8,7 +8,8 @@ from discreet.queries import Call, Case, Expression, Name
 
 READ_S = 10e-9  # a stored or computed value is read
 PLAIN_S = 50e-9  # it is compared, added, chosen
-HEAVY_S = 500e-9  # it is divided, rounded, cast or cut; of a text as long as a name
+HEAVY_S = 500e-9  # it is divided, rounded, taken from a date
+TEXT_S = 2e-6  # it is a text as long as a name, and changed, cut, searched or read as something else
 
 # How often at most an engine's SQL repeats what a function is of: each nesting multiplies by it.
 COPIES = {
@@ -61,6 +62,12 @@ class Parts:
 Costs: TypeAlias = Mapping[tuple[str, str], Parts]  # of a column, by table and name
 
 
+def _own_s(node: Call) -> float:
+    if node.function in PLAIN:
+        return PLAIN_S
+    return TEXT_S if any(each.type == "text" for each in (node, *node.arguments)) else HEAVY_S
+
+
 def parts_of(node: Expression, costs: Costs) -> Parts:
     """The parts of an expression, every column computed anew from what is stored.
 
@@ -76,5 +83,5 @@ def parts_of(node: Expression, costs: Costs) -> Parts:
     if not isinstance(node, Call):
         return Parts(1, READ_S)
     copies = COPIES.get(node.function, 1)
-    own = Parts(1, PLAIN_S if node.function in PLAIN else HEAVY_S)
+    own = Parts(1, _own_s(node))
     return sum((parts_of(each, costs).times(copies) for each in node.arguments), own)

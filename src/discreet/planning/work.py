@@ -31,7 +31,7 @@ from discreet.tables import Policy
 
 LEAST_ROWS, MOST_ROWS = 100, 50_000  # of a unit in one table, as far as they are reckoned with
 MOST_BUILT = 10_000  # parts of the statements that an engine is given
-UNIT_S = 0.05  # what the rows of one unit may take: less than any deadline can tell
+UNIT_S = 0.025  # what the rows of one unit may take: less than an asker can tell from chance
 UNIT_ROW_S = 20e-6  # or so much for each of the rows, where they are many
 
 SCAN_S = 0.2e-6  # to read a row

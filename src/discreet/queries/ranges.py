@@ -19,7 +19,7 @@ RangeOf: TypeAlias = Callable[[Name], Range | None]
 
 LARGEST_NUMBER = Fraction(10) ** 300
 MOST_WHOLE = 10**38 - 1  # the largest whole number that every engine's widest exact type holds
-WIDEST = MOST_WHOLE - 2**65  # of an expression: two steps of the coarsest lattice may be added on its way
+WIDEST = MOST_WHOLE - 2**108  # of an expression: two steps of the coarsest lattice may be added to it
 SPANS = {
     "sign": (-1, 1),
     "length": (0, 2**62),

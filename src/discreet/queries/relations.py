@@ -82,8 +82,11 @@ class Project:
 
 @dataclass(frozen=True)
 class Joined:
-    """Pairs of rows that agree in the `on` columns. `unit_from` names the side whose unit the pair has; with
-    `cap`, each side is first cut to so many rows per unit."""
+    """Pairs of rows that agree in the `on` columns. `unit_from` names the side whose unit the pair has.
+
+    With `cap`, each side is first cut to so many rows per unit; with `one_unit`, pairs of two units are
+    dropped.
+    """
 
     left: "Relation"
     right: "Relation"
@@ -92,6 +95,7 @@ class Joined:
     unit_from: OneOf["left", "right"]
     limits: tuple[int, int]
     cap: int | None = None
+    one_unit: bool = False
 
     @property
     def fields(self) -> tuple[Field, ...]:

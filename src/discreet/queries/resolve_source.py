@@ -1,7 +1,9 @@
 """FROM against the policy: tables, row-wise subqueries, unions, and the three joins that keep units apart.
 
 Two sources are joined on a public table's unique key, on a foreign key the policy declares, or on the unit.
-Each joined row then belongs to exactly one unit, whatever the data; nothing else is a join here.
+Each joined row then belongs to exactly one unit, whatever the data; nothing else is a join here. Where a
+foreign key is followed from rows that reach a unit by another way too, the two must be equal: should the key
+not be unique, nobody's rows decide over those of another.
 """
 
 from collections.abc import Callable, Sequence
@@ -261,8 +263,16 @@ def _on_foreign_key(
                 if found is not None:
                     on = tuple(pair if side == "right" else (pair[1], pair[0]) for _, pair in found)
                     joined = Joined(left, right, on, "inner", side, child.limits)  # type: ignore[arg-type]
+                    if unit_scan(child) != owner:
+                        joined = _of_one_unit(joined, policy)
                     return joined, [condition for condition, _ in found]
     return None
+
+
+def _of_one_unit(joined: Joined, policy: Policy) -> Joined:
+    """The same pairs, if both rows are of one unit."""
+    left, right = attach_unit(joined.left, policy), attach_unit(joined.right, policy)
+    return replace(joined, left=left, right=right, one_unit=True)
 
 
 def _match_foreign_key(key: Through, owner: Scan, target: Scan, pairs: list[Pair]) -> list[Pair] | None:

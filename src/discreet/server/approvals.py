@@ -121,21 +121,21 @@ class Approvals:
 
 
 def needs_approval(limit: Budget | None, price: object) -> bool:
-    """Whether a price is above the limit in any of its numbers, or has another measure than the limit.
+    """Whether a price is above the limit in any of its numbers; one that the limit does not name may be 0.
 
     >>> from fractions import Fraction
-    >>> from discreet.losses import PureDP
+    >>> from discreet.losses import ApproxDP, PureDP
     >>> limit = (("epsilon", Fraction(1, 2)),)
     >>> needs_approval(limit, PureDP(0.5)), needs_approval(limit, PureDP(0.6))
     (False, True)
+    >>> needs_approval(limit, ApproxDP(0.5, 1e-12))  # the limit grants no delta
+    True
     """
     if limit is None:
         return False
     allowed = dict(limit)
-    spent = {name: getattr(price, name) for name in ("epsilon", "delta", "rho") if hasattr(price, name)}
-    if not set(spent) - {"delta"} <= set(allowed):
-        return True
-    return any(spent[name] > most for name, most in allowed.items() if name in spent)
+    names = ("epsilon", "delta", "rho", "mu")
+    return any(getattr(price, name, 0) > allowed.get(name, 0) for name in names)
 
 
 def _digest(question: str, price: Mapping[str, str]) -> str:

@@ -11,32 +11,42 @@ from discreet.accounting import notion_json
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.curator import Curator
-from discreet.errors import BudgetExceeded, Finished, InvalidParameter, PolicyViolation, UnsupportedQuery
-from discreet.ledger import Verification
+from discreet.errors import BudgetExceeded, PolicyViolation, Rationed
+from discreet.ledger import Balance, Verification
 from discreet.losses import ApproxDP, PureDP
 from discreet.planning import Plan, as_notion, budget_of, price_of
 from discreet.server.approvals import Approval, Approvals, needs_approval
 from discreet.server.asks import Ask
+from discreet.server.crew import Crew
 from discreet.server.deadlines import Desk
 from discreet.server.limits import Limits
 from discreet.server.people import Person
 from discreet.server.plans import Plans
-from discreet.server.refusals import Busy, busy, not_found, too_late
+from discreet.server.refusals import Busy, Unreachable, busy, not_found, too_late
 from discreet.server.watches import Watches
+from discreet.server.worker import read
 from discreet.tables import Policy, read_budget
 
-LONGEST_RUN = 4  # deadlines that one pass may take before the engine stops it
-# What a watch may say of a question by itself: public facts, all of them.
-_PUBLIC = (UnsupportedQuery, PolicyViolation, InvalidParameter, Finished)
+LONGEST_PASS = (
+    0.9  # of its deadline that a pass may take before the engine stops it, as its process still can
+)
 
 
 @dataclass(frozen=True)
 class Given:
-    """What asking gave: the answers, the number of the charge behind them, and whether it was made now."""
+    """What asking gave: the answers, of one charge that was made now or before."""
 
     answers: tuple[Answer, ...]
-    charge: int
-    charged: bool
+
+    @property
+    def charge(self) -> int:
+        """The number of the charge behind them."""
+        return int(self.answers[0].receipt.facts["charge"])
+
+    @property
+    def charged(self) -> bool:
+        """Whether it was made now."""
+        return self.answers[0].charged
 
 
 class Dataset:
@@ -45,8 +55,9 @@ class Dataset:
     def __init__(self, curator: Curator, desk: Desk, approvals: Approvals, limits: Limits) -> None:
         self._curator, self._desk, self._approvals = curator, desk, approvals
         self._plans, self._watches = Plans(curator), Watches(limits)
-        # A run that is late anyway must not hold its thread for ever.
-        curator.limit_time(LONGEST_RUN * curator.policy.serving.deadline_s)
+        curator.limit_time(LONGEST_PASS * curator.policy.serving.deadline_s)
+        curator.opening()  # refused here, where other processes could not open it
+        self._crew = Crew(curator.opening, **_size(curator.policy.engine, limits))
 
     @property
     def name(self) -> str:
@@ -80,8 +91,8 @@ class Dataset:
             if used.state != "used":
                 return used
         async with self._given_back_if_unpaid(used):
-            answers, charged = await self._desk.answer(answering, key=key, seconds=self.seconds(plans))
-        return Given(answers, answering.charge_id, charged)
+            seconds = self.seconds(plans)
+            return Given(await self._desk.answer(self._crew, answering, key=key, seconds=seconds))
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """When an answer is due: from plan and policy alone, so much for each pass over the data."""
@@ -124,15 +135,22 @@ class Dataset:
         if session.turn.locked():  # until the last test is due: this says nothing of the data
             raise busy()
         async with session.turn:
+            watch, seconds = session.watch, self._curator.policy.serving.deadline_s
+            asked = await self._desk.look(partial(watch.begin, question))
             try:
                 above = await self._desk.when_due(
-                    partial(session.watch.test, question), seconds=self._curator.policy.serving.deadline_s
+                    self._crew,
+                    lambda worker: watch.compare(asked, run=lambda plan: worker.do(partial(read, plan))),
+                    seconds=seconds,
                 )
-            except _PUBLIC:
+            except (Busy, Unreachable):  # nothing was read
+                await self._desk.look(partial(watch.settle, asked))
                 raise
             except Exception:  # noqa: BLE001  one constant, whatever broke
                 self._watches.drop(name)
+                await self._desk.look(partial(watch.fail, asked))
                 raise too_late() from None
+            await self._desk.look(partial(watch.settle, asked))
             session.note(question, above=above)
             return above, session.ended
 
@@ -148,6 +166,10 @@ class Dataset:
         """What this person may still be charged at most, as a value of the budget's own class."""
         return await self._desk.look(partial(self._curator.ledger.remaining_for, person.name))
 
+    async def balances(self, person: Person) -> tuple[Balance, ...]:
+        """How the accounts stand that this person's charges must fit, the data set's first."""
+        return await self._desk.look(partial(self._curator.ledger.balances_for, person.name))
+
     def describe(self) -> dict[str, Any]:
         """The policy, and when answers are due: nothing of it was read from the data's rows."""
         serving = self._curator.policy.serving
@@ -157,6 +179,7 @@ class Dataset:
             "digest": self.policy.digest,
             "deadline_s": serving.deadline_s,
             "approve_above": None if above is None else {name: str(number) for name, number in above},
+            "ration": self._curator.policy.ration.to_json(),
         }
 
     async def budget(self, person: Person) -> dict[str, Any]:
@@ -165,9 +188,21 @@ class Dataset:
         facts: dict[str, Any] = {
             "budget": notion_json(budget_of(self.policy)),
             "remaining": notion_json(await self.remaining(person)),
+            "failures": await self.failures(person),
         }
         if person.is_owner:
             facts["accounts"] = [each.to_json() for each in await self._desk.look(ledger.balances)]
+        return facts
+
+    async def failures(self, person: Person) -> dict[str, Any]:
+        """How many of this person's questions failed, and may yet; to an owner, everybody's."""
+        ledger = self._curator.ledger
+        facts: dict[str, Any] = {
+            "counted": await self._desk.look(partial(ledger.failures, person.name)),
+            "left": await self._desk.look(partial(ledger.failures_left, person.name)),
+        }
+        if person.is_owner:
+            facts["by_analyst"] = await self._desk.look(ledger.failures_by_analyst)
         return facts
 
     async def spending(self) -> dict[str, Any]:
@@ -182,7 +217,7 @@ class Dataset:
         if not charge.isascii() or not charge.isdigit() or len(charge) > 18:
             raise not_found()
         found = await self._desk.look(partial(self._curator.ledger.find_charge, int(charge)))
-        if found is None or found.answer is None or not (person.is_owner or found.analyst == person.name):
+        if found is None or not found.answer or not (person.is_owner or found.analyst == person.name):
             raise not_found()
         return [facts["receipt"] for facts in json.loads(found.answer)["answers"]]
 
@@ -196,20 +231,35 @@ class Dataset:
         await self._desk.look(partial(self._curator.ledger.reserve, analyst, share, reason=reason))
 
     async def decide(self, owner: Person, approval: str, decision: Literal["approved", "denied"]) -> Approval:
-        """An owner's word on a question that waits."""
+        """An owner's word on a question that waits: an entry of the chain, and then it counts."""
+        waiting = [
+            each for each in await self.approvals(owner) if (each.id, each.state) == (approval, "waiting")
+        ]
+        for each in waiting:
+            facts = {"analyst": each.person, "question": each.question, "price": each.price, "by": owner.name}
+            entered = partial(self._curator.ledger.record_decision, decision, approval=each.id, **facts)
+            await self._desk.look(entered)
         decided = partial(self._approvals.decide, self.name, approval, decision, owner=owner)
         return await self._desk.look(decided)
+
+    async def release_failures(self, analyst: str | None, *, reason: str) -> int:
+        """Count failures from zero again, one analyst's or all: an owner's entry. How many there were."""
+        return await self._desk.look(
+            partial(self._curator.ledger.release_failures, analyst=analyst, reason=reason)
+        )
 
     async def approvals(self, person: Person) -> tuple[Approval, ...]:
         """What waited for an owner: all of it to an owner, an analyst's own otherwise."""
         return await self._desk.look(partial(self._approvals.seen_by, self.name, person))
 
     def open(self) -> None:
-        """Open engine and ledger, which otherwise happens at the first question."""
+        """Open engine, ledger and the first worker, which otherwise happens at the first question."""
         self._curator.open_all()
+        self._crew.open()
 
     def close(self) -> None:
-        """Give back files and connections."""
+        """End the workers, give back files and connections."""
+        self._crew.close()
         self._curator.close()
 
     # --- parts ---------------------------------------------------------------------------------------------
@@ -226,13 +276,21 @@ class Dataset:
 
     @asynccontextmanager
     async def _given_back_if_unpaid(self, used: Approval | None) -> AsyncIterator[None]:
-        """An approval that met a spent budget, or a busy server, may be used again: nothing was charged."""
+        """An approval that met a spent budget, a busy server or a lost engine may be used again: nothing was
+        charged.
+        """
         try:
             yield
-        except (BudgetExceeded, Busy):
+        except (BudgetExceeded, Busy, PolicyViolation, Rationed, Unreachable):
             if used is not None:
                 await self._desk.look(partial(self._approvals.give_back, used))
             raise
+
+
+def _size(engine: object, limits: Limits) -> dict[str, int]:
+    """How many workers there may be: one, and no spare, where each would start a Spark of its own."""
+    driver = isinstance(engine, str) and engine.startswith(("spark", "local["))
+    return {"most": 1, "spares": 0} if driver else {"most": limits.runners, "spares": 1}
 
 
 def _watch_price(terms: Mapping[str, Any]) -> ApproxDP | PureDP:

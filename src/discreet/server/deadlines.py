@@ -1,24 +1,40 @@
 """Time says nothing: whatever touched data is settled and sent at a time that the data did not choose."""
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from discreet.answering import Answering
 from discreet.answers import Answer
+from discreet.planning import Plan
+from discreet.release import Permit
+from discreet.server.crew import Crew, Worker
 from discreet.server.limits import Limits
-from discreet.server.refusals import busy, too_late
+from discreet.server.refusals import after_the_charge, busy, too_late
+from discreet.server.worker import answer
 
 T = TypeVar("T")
+Work: TypeAlias = Callable[[Worker], T]
+
+
+@dataclass(eq=False)
+class Hold:
+    """A runner that is taken: one of the server's places, with a worker of a data set, until it is due."""
+
+    crew: Crew
+    until: float  # by plan and policy; never when a run ends
 
 
 class Desk:
-    """Where questions are planned, charged and run: threads for each, and a limit on how many are under way.
+    """Where questions are planned, charged and run: threads, workers, and a limit on how many are under way.
 
-    A question under way is finished whether or not anyone still waits for it. Its place is taken until it
-    is due, however soon it is done: how many places are free says nothing of the data.
+    A question is charged only when it holds a runner, and holds it until it is due, however soon it is
+    done: which are free, and when the next one is, follows a timetable that says nothing of the data. What
+    is under way is finished whether or not anyone still waits for it.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -26,8 +42,9 @@ class Desk:
         self._planners = ThreadPoolExecutor(limits.planners, thread_name_prefix="plan")
         self._doormen = ThreadPoolExecutor(4, thread_name_prefix="door")
         self._clerks = ThreadPoolExecutor(16, thread_name_prefix="ledger")
-        self._runners = ThreadPoolExecutor(limits.runners, thread_name_prefix="run")
+        self._runners = ThreadPoolExecutor(2 * limits.runners, thread_name_prefix="run")
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._holds: set[Hold] = set()
         self._planning = 0
 
     async def plan(self, work: Callable[[], T]) -> T:
@@ -49,14 +66,28 @@ class Desk:
         return await asyncio.get_running_loop().run_in_executor(self._clerks, work)
 
     async def answer(
-        self, answering: Answering, *, key: str | None, seconds: float
-    ) -> tuple[tuple[Answer, ...], bool]:
-        """The answers, and whether they were charged for now: at once if stored before, else when due."""
-        return await self._take_place(partial(self._answer, answering, key, seconds))
+        self, crew: Crew, answering: Answering, *, key: str | None, seconds: float
+    ) -> tuple[Answer, ...]:
+        """The answers: at once if stored before, also where every runner is taken; else when due."""
+        hold = self._take(crew, seconds)
+        if hold is None:
+            found = await self.look(answering.find)
+            if found is None:
+                raise busy(self._wait_s(crew, seconds))
+            return found
+        return await self._finish(hold, partial(self._answer, hold, answering, key, seconds))
 
-    async def when_due(self, work: Callable[[], T], *, seconds: float) -> T:
+    async def when_due(self, crew: Crew, work: Work[T], *, seconds: float) -> T:
         """What the work gives or raises, when it is due; `too_late` where it is not done by then."""
-        return await self._take_place(partial(self._when_due, work, seconds))
+        hold = self._take(crew, seconds)
+        if hold is None:
+            raise busy(self._wait_s(crew, seconds))
+
+        async def begin() -> T:
+            worker = await crew.take()
+            return await self._run(hold, worker, partial(work, worker), seconds)
+
+        return await self._finish(hold, begin)
 
     async def close(self) -> None:
         """Let what is under way come to its end, for a while; the rest is abandoned with the process."""
@@ -65,38 +96,83 @@ class Desk:
         for pool in (self._doormen, self._planners, self._clerks, self._runners):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    async def _take_place(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if len(self._under_way) >= self._limits.at_once:
-            raise busy()
+    # --- the timetable -------------------------------------------------------------------------------------
+
+    def _take(self, crew: Crew, seconds: float) -> Hold | None:
+        """One of the places, if one is free in the server and of this data set."""
+        if len(self._holds) >= self._limits.runners or len(self._of(crew)) >= crew.most:
+            return None
+        hold = Hold(crew, self._now() + (crew.start_s or 0.0) + seconds)
+        self._holds.add(hold)
+        return hold
+
+    def _wait_s(self, crew: Crew, seconds: float) -> int:
+        """When a place will be free, in whole seconds: what Retry-After says."""
+        full = len(self._holds) >= self._limits.runners
+        ends = [each.until for each in (self._holds if full else self._of(crew))]
+        return max(1, math.ceil(min(ends, default=self._now() + seconds) - self._now()))
+
+    def _of(self, crew: Crew) -> set[Hold]:
+        return {each for each in self._holds if each.crew is crew}
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
+
+    # --- what holds a place --------------------------------------------------------------------------------
+
+    async def _finish(self, hold: Hold, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Bring it to its end, whether or not anyone still waits; its place is free then at the latest."""
         task = asyncio.ensure_future(begin())
         self._under_way.add(task)
-        task.add_done_callback(self._leave_place)
+        task.add_done_callback(partial(self._finished, hold))
         return await asyncio.shield(task)
 
-    def _leave_place(self, task: asyncio.Task[Any]) -> None:
+    def _finished(self, hold: Hold, task: asyncio.Task[Any]) -> None:
+        self._holds.discard(hold)
         self._under_way.discard(task)
         if not task.cancelled():
             task.exception()  # looked at: nobody may be waiting for it any more
 
     async def _answer(
-        self, answering: Answering, key: str | None, seconds: float
-    ) -> tuple[tuple[Answer, ...], bool]:
-        if not await self.look(partial(answering.charge, key=key)):
-            return await self.look(answering.store), False
+        self, hold: Hold, answering: Answering, key: str | None, seconds: float
+    ) -> tuple[Answer, ...]:
+        worker = await hold.crew.take()
         try:
-            await self._when_due(answering.run, seconds)
-        except Exception:  # noqa: BLE001  whatever broke after the charge is one constant
-            await self.look(answering.abandon)
-            raise too_late() from None
-        return await self.look(answering.store), True
+            charged = await self.look(partial(answering.charge, key=key))
+        except BaseException:
+            hold.crew.give_back(worker)
+            raise
+        if not charged:
+            hold.crew.give_back(worker)
+            with after_the_charge():
+                return await self.look(answering.store)
 
-    async def _when_due(self, work: Callable[[], T], seconds: float) -> T:
-        loop = asyncio.get_running_loop()
-        due = loop.time() + seconds
-        running: Future[T] = self._runners.submit(work)
-        while (left := due - loop.time()) > 0:
+        def run_there(plans: tuple[Plan, ...], permit: Permit) -> bytes:
+            stored: bytes = worker.do(partial(answer, plans, permit))
+            return stored
+
+        with after_the_charge():
+            try:
+                await self._run(hold, worker, partial(answering.run, run_there), seconds)
+                return await self.look(answering.store)
+            except Exception:
+                await self.look(answering.abandon)
+                raise
+
+    async def _run(self, hold: Hold, worker: Worker, work: Callable[[], T], seconds: float) -> T:
+        """What the work gives, when it is due; then the place is free, and a run that goes on is killed."""
+        hold.until = self._now() + seconds
+        running = self._runners.submit(work)
+        try:
+            return await self._when_due(running, hold.until)
+        finally:
+            self._holds.discard(hold)
+            hold.crew.give_back(worker, ended=running.cancel() or running.done())
+
+    async def _when_due(self, running: "Future[T]", due: float) -> T:
+        while (left := due - self._now()) > 0:
             await asyncio.sleep(left)
         if not running.done():
-            running.cancel()
             raise too_late()
         return running.result()

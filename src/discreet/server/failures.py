@@ -26,7 +26,7 @@ def as_failure(error: DiscreetError) -> Response:
     """The response that stands for an error; nothing but its code, its words and its fields."""
     headers = {"www-authenticate": "Bearer"} if error.status == 401 else None
     if error.status == 429:
-        headers = {"retry-after": "1"}
+        headers = {"retry-after": str(error.fields.get("retry_after_s", 1))}
     return as_json(_plain(error), status=error.status, headers=headers)
 
 

@@ -18,12 +18,11 @@ class Limits:
     questions_in_a_list: int = 32
     token_per_s: float = 200
     address_per_s: float = 400
-    at_once: int = 32  # questions that were charged and are not yet due
     waiting: int = 256  # asks that wait to be planned
     watches: int = 16  # open watches of one person
     watch_idle_s: float = 3600
     planners: int = 2
-    runners: int = 4
+    runners: int = 8  # questions that were charged and are not yet due, each with a process of its own
     stop_s: float = 30  # how long a stopping server waits for what is under way
 
 

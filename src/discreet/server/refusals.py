@@ -1,6 +1,10 @@
 """What the server refuses by itself, beyond the errors of the library: constant words, nothing looked up."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from discreet.errors import EngineFailure, InternalError, InvalidParameter, PolicyViolation, Unauthenticated
+from discreet.ledger import failed
 
 
 class NotFound(InvalidParameter):
@@ -21,6 +25,10 @@ class Busy(EngineFailure):
     code, status = "busy", 429
 
 
+class Unreachable(EngineFailure):
+    """An engine that could not be opened, before anything was charged."""
+
+
 class Forbidden(PolicyViolation):
     """Something that only owners do."""
 
@@ -34,8 +42,15 @@ def not_found() -> NotFound:
     return NotFound("nothing of that name is here for you.")
 
 
-def busy() -> Busy:
-    return Busy("the server is asked too much at once. Ask again later; nothing was charged.")
+def busy(after_s: int = 1) -> Busy:
+    """Too much at once, and when there will be room; the time comes from deadlines, never from runs."""
+    return Busy(
+        "the server is asked too much at once. Ask again later; nothing was charged.", retry_after_s=after_s
+    )
+
+
+def unreachable() -> Unreachable:
+    return Unreachable("the engine could not be opened. Ask again later; nothing was charged.")
 
 
 def too_large(limit: int) -> TooLarge:
@@ -53,4 +68,13 @@ def broken() -> InternalError:
 
 def too_late() -> EngineFailure:
     """The one error of a question that was charged and has no answer when it is due, whatever the reason."""
-    return EngineFailure("the question was charged and could not be answered in time. It is not run again.")
+    return failed()
+
+
+@contextmanager
+def after_the_charge() -> Iterator[None]:
+    """Whatever breaks once a question was charged is that one error: nobody learns what, nor how late."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001  its words might quote the data
+        raise too_late() from None

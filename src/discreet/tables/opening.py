@@ -29,6 +29,7 @@ class Opening(TypedDict, total=False):
     per_analyst: Any
     per_question: Any
     share_answers: bool
+    ration: Any
     public: Mapping[str, Any]
 
 

@@ -10,6 +10,7 @@ from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables.budget import Budget
 from discreet.tables.column import Column
 from discreet.tables.place import LedgerPlace
+from discreet.tables.ration import Ration
 from discreet.tables.serving import Serving
 from discreet.tables.types import Type, spell
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
@@ -59,8 +60,10 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class PublicTable:
-    """A table that anyone may see, joined on its key, whose uniqueness is checked when the table is read.
+    """A table that anyone may see, joined on its key.
 
+    Keys that are there twice are refused when the table is opened; should they become so later, a join takes
+    one row of each.
     Without a key it is the first column, known once the data's schema is.
     """
 
@@ -99,6 +102,7 @@ class Policy:
     engine: str = field(default="duckdb", compare=False, repr=False)  # what runs it is no part of what it is
     ledger: LedgerPlace = field(default=LedgerPlace(), compare=False)
     serving: Serving = field(default_factory=Serving, compare=False)  # nor how a server answers
+    ration: Ration = field(default_factory=Ration, compare=False)  # nor how often a question may fail
 
     def __post_init__(self) -> None:
         _check_name(self.id, "a data set's id")

@@ -13,12 +13,13 @@ from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column, read_columns
 from discreet.tables.place import LedgerPlace, beside, read_place
 from discreet.tables.policy import Policy, PublicTable, Table
+from discreet.tables.ration import read_ration
 from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 
 DATASET_WORDS = {
     *("id", "version", "relation", "population", "engine"),
-    *("budget", "filter", "per_analyst", "per_question", "share_answers"),
+    *("budget", "filter", "per_analyst", "per_question", "share_answers", "ration"),
 }
 TABLE_WORDS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
 PUBLIC_WORDS = {"source", "key", "columns"}
@@ -92,6 +93,7 @@ def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -
         ledger=read_place(_section(document, "ledger"), folder=folder),
         engine=declared,
         serving=read_serving(_section(document, "server")),
+        ration=read_ration(dataset.get("ration")),
         tables=tuple(_read_table(name, each, beside) for name, each in _section(document, "tables").items()),
         public=tuple(_read_public(name, each, beside) for name, each in _section(document, "public").items()),
     )
@@ -116,6 +118,7 @@ def from_arguments(
     per_analyst: object = None,
     per_question: object = None,
     share_answers: bool = False,
+    ration: object = None,
     ledger: Mapping[str, object] | None = None,
 ) -> Policy:
     """The policy that the arguments of `Curator.open` state.
@@ -149,6 +152,7 @@ def from_arguments(
         per_analyst=_read_part(per_analyst),
         per_question=_read_part(per_question),
         share_answers=share_answers,
+        ration=read_ration(ration),
         ledger=read_place(ledger or {}),
         tables=tables,
         public=tuple(

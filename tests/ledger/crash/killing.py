@@ -17,13 +17,14 @@ import time
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger, Request
 from discreet.losses import PureDP
+from discreet.tables import Ration
 
 THREADS = 4
 PRICE = PureDP(0.001)
 
 
 def open_ledger(place: str) -> Ledger:
-    return Ledger.open(place, dataset="bank", budget=PureDP(1000))
+    return Ledger.open(place, dataset="bank", budget=PureDP(1000), ration=Ration(least_price=1e-6))
 
 
 def load(place: str, pipe: int) -> None:
@@ -31,12 +32,15 @@ def load(place: str, pipe: int) -> None:
     ledger = open_ledger(place)
 
     def ask(thread: int) -> None:
-        number = 0
+        number, analyst = (
+            0,
+            f"{os.getpid()} {thread}",
+        )  # however many failed before, one is left to a newcomer
         while True:
             number += 1
             question = f"SELECT {os.getpid()}, {thread}, {number}"
             try:
-                charge = ledger.charge(Request(loss=PRICE, question=question))
+                charge = ledger.charge(Request(loss=PRICE, question=question, analyst=analyst))
                 os.write(pipe, f"charged {charge.id}\n".encode())
                 ledger.answer(charge, question.encode())
                 os.write(pipe, f"sent {charge.id} {question}\n".encode())
@@ -86,6 +90,8 @@ def check(place: str, acks: list[str], *, may_refuse: bool = False) -> int:
             charge, *answer = rest.split(" ", 1)
             assert int(charge) in rows, ack
             assert word == "charged" or rows[int(charge)].answer == answer[0].encode(), ack
+        unfinished = [row for row in rows.values() if row.state == "abandoned"]
+        assert ledger.failures() == len(unfinished), "what was killed under way counts as a failure"
         return verified.charges
 
 

@@ -3,6 +3,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidParameter
+from discreet.ledger import Balance
+from discreet.losses import GDP, ApproxDP
 from discreet.planning import plan_asked
 from discreet.server.pages.standing import Standing, cost_of_plan
 from discreet.tables import from_arguments
@@ -33,6 +35,42 @@ def test_the_scarcer_of_epsilon_and_delta_says_how_many_fit(price, fits):
     assert HALF.fits(price) == fits
 
 
+def balance(account, budget, remaining):
+    return Balance(account, "basic", budget, budget, remaining)
+
+
+def pair(epsilon, delta=0):
+    return ApproxDP(epsilon, delta)
+
+
+ACCOUNTS = {
+    "t": (pair(6, 1e-6), pair(4, 1e-7)),
+    "t/analyst/ann": (pair(2, 1e-6), pair(2, 1e-6)),
+    "t/rest": (pair(6, 1e-6), pair(3, 5e-8)),
+    "t/share/ann": (pair(1, 1e-8), pair(0.5, 1e-8)),
+}
+STANDINGS = {
+    ("t",): ("spent by all", "2", "4", "6", "10⁻⁷"),
+    ("t", "t/analyst/ann"): ("you spent", "0", "2", "2", "10⁻⁷"),
+    ("t", "t/rest"): ("spent, or kept for others", "3", "3", "6", "5·10⁻⁸"),
+    ("t", "t/analyst/ann", "t/rest"): ("you spent", "0", "2", "2", "5·10⁻⁸"),
+    ("t", "t/analyst/ann", "t/share/ann"): ("you spent", "0.5", "0.5", "1", "10⁻⁸"),
+}
+
+
+@pytest.mark.parametrize("names", STANDINGS, ids=" ".join)
+def test_the_gauge_shows_the_account_that_binds_and_nobody_elses_spending(names):
+    words = Standing.of([balance(name, *ACCOUNTS[name]) for name in names]).words
+    shown = tuple(words[part] for part in ("gone", "spent", "remaining", "limit", "delta_remaining"))
+    assert shown == STANDINGS[names]
+
+
+def test_of_two_accounts_with_as_much_left_ones_own_is_shown():
+    accounts = [balance("t", pair(6), pair(2)), balance("t/analyst/ann", pair(2), pair(2))]
+    assert Standing.of(accounts).whose == "analyst"
+    assert Standing.of(accounts).spent == 0
+
+
 BUDGETS = {
     "epsilon": ({"epsilon": 1}, {"epsilon": 0.1}, Fraction(1, 10)),
     "rho": ({"rho": 1}, {"rho": 0.1}, Fraction(1, 10)),
@@ -57,7 +95,7 @@ def test_a_price_that_the_account_does_not_take_is_refused_beforehand():
 
 
 def test_a_gaussian_budget_is_counted_in_squares():
-    standing = Standing.read({"budget": {"mu": "1/2"}, "remaining": {"mu": "2/5"}})
+    standing = Standing.of([balance("t", GDP(0.5), GDP(0.4))])
     assert standing.spent == Fraction(9, 100)
     assert standing.fits({"mu": Fraction(4, 100)}) == 4
 

@@ -25,6 +25,7 @@ from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
 from discreet.server.pages.figures import in_both_themes
 from discreet.server.pages.rendering import page
 from discreet.server.pages.standing import SYMBOLS, cost_of_plan, price_of_plan, up
+from discreet.server.refusals import after_the_charge
 from discreet.tables import Policy, PublicTable, Table, spell
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
@@ -100,15 +101,16 @@ def answers(door: PageDoor) -> APIRouter:
         if isinstance(given, Approval):
             return as_json({"waiting": given.to_json()}, status=202)
         (answer,) = given.answers
-        return as_json(
-            {
-                "charge": given.charge,
-                "charged": given.charged,
-                "table": table_of(answer),
-                "figure": _chart(answer),
-                "standing": (await standing_of(dataset, visitor)).parts({}),
-            }
-        )
+        with after_the_charge():
+            return as_json(
+                {
+                    "charge": given.charge,
+                    "charged": given.charged,
+                    "table": table_of(answer),
+                    "figure": _chart(answer),
+                    "standing": (await standing_of(dataset, visitor)).parts({}),
+                }
+            )
 
     return router
 

@@ -47,8 +47,9 @@ def routes(door: PageDoor) -> APIRouter:
 
 
 async def standing_of(dataset: Dataset, visitor: Visitor) -> Standing:
-    """How the budget stands for this visitor."""
-    return Standing.read(await dataset.budget(visitor.person))
+    """What this visitor may spend, and of what."""
+    person = visitor.person
+    return Standing.of(await dataset.balances(person), await dataset.failures(person))
 
 
 def describe(policy: Policy) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -33,7 +34,9 @@ def routes(door: PageDoor) -> APIRouter:
         visitor = await door.admit(request)
         dataset = door.house.dataset(name)
         records = await dataset.history(visitor.person)
-        return as_json(spending(records, await standing_of(dataset, visitor)))
+        return as_json(
+            spending(records, await _standing(dataset, visitor), everybodys=visitor.person.is_owner)
+        )
 
     @router.post("/datasets/{name}/verify")
     async def verify(request: Request, name: str) -> Response:
@@ -52,10 +55,17 @@ async def _show(dataset: Dataset, visitor: Visitor, *, verified: Verification | 
         dataset=dataset,
         records=newest_first(records)[:SHOWN],
         count=len(records),
-        standing=await standing_of(dataset, visitor),
+        standing=await _standing(dataset, visitor),
         verified=verified,
         **visitor.frame,
     )
+
+
+async def _standing(dataset: Dataset, visitor: Visitor) -> Standing:
+    """Of what is listed: the data set's own account, to an owner; else what the visitor may spend."""
+    if visitor.person.is_owner:
+        return Standing.of((await dataset.balances(visitor.person))[:1])
+    return await standing_of(dataset, visitor)
 
 
 def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -64,8 +74,11 @@ def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**blank, **record} for record in reversed(records)]
 
 
-def spending(records: list[dict[str, Any]], standing: Standing) -> Any:
-    """The picture of what was charged, in both themes; None where nothing was."""
+def spending(records: list[dict[str, Any]], standing: Standing, *, everybodys: bool) -> Any:
+    """The picture of what was charged, in both themes; None where nothing was.
+
+    One's own charges go on from one's own sum: its limit is that sum and what one may still spend.
+    """
     charges = [
         (record["time"], Decimal(record["cost"]))
         for record in records
@@ -73,5 +86,6 @@ def spending(records: list[dict[str, Any]], standing: Standing) -> Any:
     ]
     if not charges:
         return None
-    limit = standing.limit[standing.measure]
+    own = sum((Fraction(cost) for _, cost in charges), standing.remaining[standing.measure])
+    limit = standing.limit[standing.measure] if everybodys else own
     return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=standing.symbol))

@@ -85,7 +85,22 @@ def routes(door: PageDoor) -> APIRouter:
             return await _show(door.house, visitor, problem=error)
         return RedirectResponse("/owner#budgets", status_code=303)
 
+    _add_release(router, door)
     return router
+
+
+def _add_release(router: APIRouter, door: PageDoor) -> None:
+    @router.post("/owner/datasets/{name}/failures")
+    async def release(request: Request, name: str) -> Response:
+        visitor = await door.admit_owner(request)
+        form = await door.form(request, expected=visitor.csrf)
+        reason = form.get("reason", "").strip()[:200]
+        note(request.scope, dataset=name)
+        try:
+            await door.house.dataset(name).release_failures(None, reason=f"{visitor.person.name}: {reason}")
+        except DiscreetError as error:
+            return await _show(door.house, visitor, problem=error)
+        return RedirectResponse("/owner#budgets", status_code=303)
 
 
 async def _show(
@@ -115,7 +130,8 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
     approvals = await dataset.approvals(visitor.person)
     return {
         "name": name,
-        "standing": Standing.read(facts),
+        # Of the data set's own account.
+        "standing": Standing.of((await dataset.balances(visitor.person))[:1], facts["failures"]),
         "accounts": [_account(each) for each in facts.get("accounts", ())],
         "policy": dataset.describe(),
         "tables": describe(dataset.policy),

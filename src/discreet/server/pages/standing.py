@@ -1,11 +1,12 @@
 """How a budget stands, as the pages show it: a gauge, numbers on the safe side, how many questions fit."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from discreet.accounting import notion_json, rule_for
+from discreet.ledger import Balance
 from discreet.numerics import short_down, short_up
 from discreet.pictures.theme import with_power
 from discreet.planning import Plan, budget_of, named_price, price_of
@@ -15,17 +16,40 @@ NUMBERS = (*SYMBOLS, "delta")
 MANY = 10**6
 
 
+# Whose account it is that binds: what is gone from it, and what it is.
+WHOSE = {
+    "all": ("spent by all", "of"),
+    "analyst": ("you spent", "of your own limit,"),
+    "share": ("you spent", "of your share,"),
+    "rest": ("spent, or kept for others", "of"),
+}
+
+
 @dataclass(frozen=True)
 class Standing:
-    """A limit, and what of it remains, by measure."""
+    """A limit, and what of it remains, by measure; and whose it is."""
 
     limit: Mapping[str, Fraction]
     remaining: Mapping[str, Fraction]
+    whose: str = "all"
+    failures: Mapping[str, Any] = field(default_factory=dict)  # counted, left; to an owner, by analyst
 
     @classmethod
-    def read(cls, facts: Mapping[str, Any]) -> "Standing":
-        """From the exact numbers of `Dataset.budget`."""
-        return cls(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
+    def of(cls, balances: Sequence[Balance], failures: Mapping[str, Any] | None = None) -> "Standing":
+        """What may be spent where all these accounts must be fit: of each number the account that has least
+        left, one's own rather than everybody's.
+        """
+        limits = [numbers_of(notion_json(each.budget)) for each in balances]
+        left = [numbers_of(notion_json(each.remaining)) for each in balances]
+        own = list(range(len(balances)))[::-1]
+        least = {name: min(own, key=lambda n, name=name: left[n][name]) for name in limits[0]}  # type: ignore[misc]
+        measure = next(name for name in SYMBOLS if name in least)
+        return cls(
+            {name: limits[n][name] for name, n in least.items()},
+            {name: left[n][name] for name, n in least.items()},
+            _whose(balances[least[measure]].account),
+            failures or {},
+        )
 
     @property
     def measure(self) -> str:
@@ -50,13 +74,19 @@ class Standing:
 
     @property
     def words(self) -> dict[str, str]:
-        """Spending rounded up, what is left rounded down."""
+        """Spending rounded up, what is left rounded down; and by whom, of what."""
         measure = self.measure
+        gone, of = WHOSE[self.whose]
+        limit, spent = down(self.limit[measure]), up(self.spent)
+        remaining = down(self.remaining.get(measure, Fraction(0)))
         return {
             "symbol": self.symbol,
-            "limit": down(self.limit[measure]),
-            "spent": up(self.spent),
-            "remaining": down(self.remaining.get(measure, Fraction(0))),
+            "limit": limit,
+            "spent": spent,
+            "remaining": remaining,
+            "gone": gone,
+            "of": of,
+            "label": f"{gone} {spent}; {remaining} {of} {self.symbol} {limit} left",
             "delta": down(self.limit["delta"]) if self.limit.get("delta") else "",
             "delta_remaining": down(self.remaining.get("delta", Fraction(0))),
         }
@@ -86,6 +116,11 @@ class Standing:
             "fits": fits,
             "words": self.words,
         }
+
+
+def _whose(account: str) -> str:
+    """The kind of an account, by the word after the data set's name."""
+    return account.split("/")[1] if "/" in account else "all"
 
 
 def up(value: Fraction) -> str:

@@ -52,6 +52,20 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         return as_json({"remaining": notion_json(await dataset.remaining(person))})
 
     @routes.post(
+        "/api/datasets/{name}/failures/release",
+        openapi_extra=schemas.body(schemas.record({"reason": schemas.TEXT}, {"analyst": schemas.NAME})),
+        responses=schemas.replies(schemas.record({"released": schemas.WHOLE}), 400, 403, 413),
+    )
+    async def release(request: Request, owner: Owner, name: str) -> Response:
+        """Let those ask again whose questions failed, one analyst or all: the owner has looked."""
+        dataset = house.dataset(name)
+        facts = read_object(await door.body(request), {"analyst", "reason"})
+        analyst = read_text(facts, "analyst") if "analyst" in facts else None
+        noted(request, dataset=name, **({"analyst": analyst} if analyst else {}))
+        reason = f"{owner.name}: {read_text(facts, 'reason')}"
+        return as_json({"released": await dataset.release_failures(analyst, reason=reason)})
+
+    @routes.post(
         "/api/datasets/{name}/approvals/{approval}",
         openapi_extra=schemas.body(schemas.record({"decision": {"enum": ["approved", "denied"]}})),
         responses=schemas.replies(schemas.APPROVAL, 400, 403, 413),

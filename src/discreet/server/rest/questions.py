@@ -13,6 +13,7 @@ from discreet.server.failures import as_json
 from discreet.server.house import House
 from discreet.server.journal import digest_of
 from discreet.server.people import Person
+from discreet.server.refusals import after_the_charge
 from discreet.server.rest import schemas
 from discreet.server.rest.door import Door, noted
 
@@ -56,7 +57,8 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         if isinstance(given, Approval):
             return _waiting(given)
         noted(request, charge=given.charge, charged=given.charged)
-        return as_json(await house.desk.look(lambda: _answers(given, as_list=ask.is_list)))
+        with after_the_charge():
+            return as_json(await house.desk.look(lambda: _answers(given, as_list=ask.is_list)))
 
     @routes.post(
         "/api/datasets/{name}/watch",
@@ -109,8 +111,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
 
 def _answers(given: Given, *, as_list: bool) -> dict[str, Any]:
     shown = [_answer(answer) for answer in given.answers]
-    charged = {"charged": given.charged}
-    return {"answers": shown, **charged} if as_list else {**shown[0], **charged}
+    return {"answers": shown, "charged": given.charged} if as_list else shown[0]
 
 
 def _answer(answer: Answer) -> dict[str, Any]:

@@ -68,6 +68,7 @@ ANSWER = record(
         "rows": many(by_name(ANYTHING)),
         "intervals": many(by_name(or_null(many(or_null({"type": "number"}), minItems=2, maxItems=2)))),
         "confidence": CONFIDENCE,
+        "charged": FLAG,
         "released": many({"type": "object", "required": ["groups", "numbers"]}),
         "bounds": or_null(many(many(TEXT, minItems=2, maxItems=2))),
         "receipt": RECEIPT,
@@ -89,7 +90,12 @@ NOTION = {"type": "object", "required": ["notion", "relation"], "additionalPrope
 
 
 BUDGET = record(
-    {"budget": NUMBERS, "remaining": NUMBERS, "exact": record({"budget": NOTION, "remaining": NOTION})},
+    {
+        "budget": NUMBERS,
+        "remaining": NUMBERS,
+        "exact": record({"budget": NOTION, "remaining": NOTION}),
+        "failures": record({"counted": WHOLE, "left": WHOLE}, {"by_analyst": by_name(WHOLE)}),
+    },
     {"accounts": many({"type": "object"})},
 )
 
@@ -97,7 +103,8 @@ BUDGET = record(
 def given(part: JsonSchema, plural: str, *extra: str) -> JsonSchema:
     """One answer or plan, or a list of them, with what is said of both."""
     flags = dict.fromkeys(extra, FLAG)
-    single = {**part, "properties": {**part["properties"], **flags}, "required": [*part["required"], *extra]}
+    properties = {**part["properties"], **flags}
+    single = {**part, "properties": properties, "required": list(dict.fromkeys([*part["required"], *extra]))}
     return {"anyOf": [single, record({plural: many(part), **flags})]}
 
 

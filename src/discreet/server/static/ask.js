@@ -51,10 +51,12 @@
     next.setAttribute("width", free ? "0" : `${over ? 100 : Math.min(standing.next ?? 0, 100 - standing.spent)}%`);
     next.classList.toggle("over", over);
     block.querySelector(".spent").setAttribute("width", `${standing.spent}%`);
-    block.querySelector(".spent-number").textContent = standing.words.spent;
-    block.querySelector(".left-number").textContent = standing.words.remaining;
     const said = standing.words;
-    block.querySelector("svg").setAttribute("aria-label", `${said.spent} of ${said.limit} ${said.symbol} spent, ${said.remaining} left`);
+    block.querySelector(".gone").textContent = said.gone;
+    block.querySelector(".spent-number").textContent = said.spent;
+    block.querySelector(".left-number").textContent = said.remaining;
+    block.querySelector(".of").textContent = `${said.of} ${said.symbol} = ${said.limit}`;
+    block.querySelector("svg").setAttribute("aria-label", said.label);
     return over;
   }
 
@@ -153,7 +155,7 @@
     const section = byId("answer");
     byId("asked").textContent = asked.trim();
     section.hidden = false;
-    byId("paid").textContent = found.charged ? "charged" : "free: answered before";
+    byId("paid").textContent = found.charged ? "charged" : "from the ledger, free";
     byId("paid").classList.toggle("good", !found.charged);
     byId("receipt").href = `${base}/receipts/${found.charge}`;
     byId("answer-table").replaceChildren(table(found.table));

@@ -1,0 +1,238 @@
+"""What becomes of a question (answered, refused, failed) is the same whatever one person's rows hold.
+
+Generated questions at the ends of every range and type are asked of tables in which one person holds all
+those ends, and of the same tables without them. A question that was planned is answered, on every engine:
+nothing that is charged can fail by a value.
+"""
+
+import contextlib
+import itertools
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import ClassVar
+
+import pytest
+from sqlglot import exp
+
+from discreet.answers import Answer, Receipt
+from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
+from discreet.engines.dialect import TryCasting
+from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.sql import SQL_TYPES, binary, cast, whole
+from discreet.engines.sql_relations import _clamp, place
+from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
+from discreet.planning import plan_asked
+from discreet.queries import to_sql
+from discreet.queries.functions import FUNCTIONS
+from discreet.queries.nodes import Aggregate, Call
+from discreet.release import release
+from engines.extremes import AGGREGATES, NEIGHBOURS, POLICY, ROWS, nodes, questions
+from engines.people import as_arrow
+from engines.registry import fill
+
+NODES = {"Aggregate", "Call", "Case", "Join", "Literal", "Name", "Nested", "Order", "Output", "Select",
+         "TableName", "Union"}  # fmt: skip
+TRIES = 12
+
+
+class Written:
+    """A statement as text, where engines expect its tree."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def sql(self, **options):
+        return self.text
+
+    def find_all(self, *kinds):
+        return ()
+
+
+class Remembering:
+    """Builds a statement once for all tables: they are named alike, and building costs more than running."""
+
+    written: ClassVar = {}
+
+    def _bounding(self, plan):
+        kind, dialect, written = super()._bounding(plan), self._dialect, self.written
+
+        class Remembered(kind):
+            def build(self):
+                key = kind, dialect.printer, self.plan
+                if key not in written:
+                    written[key] = Written(dialect.write(super().build()))
+                return written[key]
+
+        return Remembered
+
+
+class OnDuckDB(Remembering, DuckDBEngine):
+    """As DuckDB."""
+
+
+class OnPostgres(Remembering, PostgresEngine):
+    """As PostgreSQL."""
+
+
+class OnSpark(Remembering, SparkEngine):
+    """As Spark."""
+
+
+def on_memory(request, name, rows):
+    return MemoryEngine(POLICY, rows)
+
+
+def on_duckdb(request, name, rows):
+    return OnDuckDB(POLICY, as_arrow(POLICY, rows), threads=1, timeout_s=120)
+
+
+def on_postgres(request, name, rows):
+    address = request.getfixturevalue("postgres_server").database(f"outcomes_{name}")
+    fill(address, POLICY, rows)
+    return OnPostgres(POLICY, address=address, timeout_s=120)
+
+
+def on_spark(request, name, rows):
+    session = request.getfixturevalue("spark_session")
+    return OnSpark(POLICY, as_arrow(POLICY, rows), session=session)
+
+
+MAKERS = {"memory": on_memory, "duckdb": on_duckdb, "postgresql": on_postgres, "spark": on_spark}
+COUNTS = {"memory": (150, 10_000), "duckdb": (150, 10_000), "postgresql": (40, 2000), "spark": (10, 300)}
+
+
+@pytest.fixture(scope="module", params=list(MAKERS))
+def opened(request):
+    """The name of an engine, and that engine on the extreme rows and on each of their neighbours."""
+    with contextlib.ExitStack() as stack:
+        engines = []
+        for name, rows in {"extreme": ROWS, **NEIGHBOURS}.items():
+            engines.append(
+                stack.enter_context(contextlib.closing(MAKERS[request.param](request, name, rows)))
+            )
+        yield request.param, engines
+
+
+def planned(tree, policy):
+    """The plan of a question; None where it is refused."""
+    try:
+        (plan,) = plan_asked(tree, policy, epsilon=1, delta=1e-6)
+    except (UnsupportedQuery, InvalidParameter):
+        return None
+    return plan
+
+
+@cache
+def asked(policy, seed, count):
+    """Generated questions with their plans: functions of the policy alone. A few are refused."""
+    made = []
+    for tries in questions(seed, count):
+        for tree in itertools.islice(tries, TRIES):
+            plan = planned(tree, policy)
+            if plan is not None:
+                break
+        made.append((tree, plan))
+    return made
+
+
+def outcome(plan, engine):
+    """What an asker sees of a plan that was charged, all ways of reading the answer included."""
+
+    def run(exact):
+        return engine.run(replace(exact, salt=5))
+
+    try:
+        answer = Answer(plan, release(plan, run), Receipt.of(plan, charge=1, remaining=None))
+        for read in (answer.to_json, answer.__str__, answer.to_csv):
+            read()
+    except DiscreetError as error:
+        return f"failed: {type(error).__name__}"
+    return "answered"
+
+
+def differing(engines, seed, count, *, reached=None, having=frozenset()):
+    """The questions whose plan or outcome differs on neighbouring tables, or that fail on any."""
+    extreme, *others = engines
+    assert all(other.policy == extreme.policy for other in others)  # and so is every plan
+    for other, (tree, plan) in zip(itertools.cycle(others), asked(extreme.policy, seed, count), strict=False):
+        if having - set(_names(tree)):
+            continue
+        seen = [outcome(plan, engine) for engine in (extreme, other)] if plan is not None else []
+        if set(seen) - {"answered"}:
+            yield seen, to_sql(tree)
+        if seen and reached is not None:
+            reached["answered"] += 1
+            reached.update(_names(tree))
+            reached.update(each.aggregate.function for each in plan.question.measures)
+
+
+def _names(tree):
+    for node in nodes(tree):
+        yield type(node).__name__
+        if isinstance(node, Call | Aggregate):
+            yield node.function
+
+
+def check(opened, seed, count):
+    name, engines = opened
+    reached = Counter()
+    assert list(differing(engines, seed, count, reached=reached)) == [], name
+    missing = {*FUNCTIONS, *AGGREGATES, *NODES} - set(reached)
+    assert missing == set(), f"{name}: no answered question has them"
+    assert reached["answered"] >= 0.8 * count
+
+
+def test_one_person_changes_no_outcome(opened):
+    check(opened, 1, COUNTS[opened[0]][0])
+
+
+@pytest.mark.soak
+def test_one_person_changes_no_outcome_of_many_questions(opened):
+    check(opened, 2, COUNTS[opened[0]][1])
+
+
+def _place_as_a_difference(lattice, argument, dialect):
+    """Puts a whole number on its lattice by a difference from the lower end, which may leave 128 bits."""
+    if lattice.type == "number" or lattice.step == 1:
+        return place(lattice, argument, dialect)
+    step = int(lattice.step)
+    ends = [whole(end * step, "HUGEINT") for end in (lattice.lowest, lattice.highest)]
+    value = _clamp(cast(argument, "HUGEINT"), *ends)
+    shifted = binary(exp.Sub, value, whole(lattice.lowest * step - step // 2, "HUGEINT"))
+    steps = dialect.quotient(shifted, whole(step, "HUGEINT"))
+    return binary(exp.Add, steps, whole(lattice.lowest, "HUGEINT"))
+
+
+@pytest.fixture(scope="module")
+def on_three():
+    """DuckDB on the extreme rows and on their neighbours."""
+    with contextlib.ExitStack() as stack:
+        tables = {"extreme": ROWS, **NEIGHBOURS}
+        yield [stack.enter_context(contextlib.closing(on_duckdb(None, name, rows)))
+               for name, rows in tables.items()]  # fmt: skip
+
+
+def test_a_difference_that_may_overflow_is_noticed(on_three, monkeypatch):
+    monkeypatch.setattr(Remembering, "written", {})
+    monkeypatch.setattr("discreet.engines.sql_measures.place", _place_as_a_difference)
+    assert next(differing(on_three, 1, 150), None) is not None
+
+
+def _unguarded(kind):
+    """A cast that raises where the value does not fit."""
+    return lambda self, value, wanted=None: cast(value, SQL_TYPES.get(wanted, kind))
+
+
+@pytest.mark.parametrize(
+    ("owner", "word", "used"),
+    [
+        (TryCasting, "narrow", {"Union", "multiply"}),
+        (DuckDBDialect, "nearest_whole", {"to_integer"}),
+        (TryCasting, "read_text", {"to_number"}),
+    ],
+)
+def test_a_cast_that_is_not_total_is_noticed(on_three, monkeypatch, owner, word, used):
+    monkeypatch.setattr(owner, word, _unguarded("BIGINT"))
+    monkeypatch.setattr(Remembering, "written", {})
+    assert next(differing(on_three, 1, 150, having=used), None) is not None

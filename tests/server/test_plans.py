@@ -1,0 +1,72 @@
+"""Plans that were made before are given for equal asks alone: every term of an ask counts."""
+
+import json
+
+import pytest
+
+from discreet.curator import Curator
+from discreet.server import asks
+from discreet.server.asks import TERMS, read_ask
+from discreet.server.limits import Limits
+from discreet.server.plans import Plans
+from server.running import promptly, write_policy
+
+PUBLIC = "SELECT SUM(debt) AS s, COUNT(*) AS n FROM town"
+PRIVATE = "SELECT shop, SUM(debt) AS s, COUNT(*) AS n FROM town GROUP BY shop"
+# Asks that differ in one term, and have other plans.
+PAIRS = {
+    "epsilon": (PUBLIC, {"epsilon": 0.1}, {"epsilon": 0.2}),
+    "delta": (PRIVATE, {"epsilon": 0.1, "delta": 1e-9}, {"epsilon": 0.1, "delta": 1e-7}),
+    "rho": (PUBLIC, {"rho": 0.1}, {"rho": 0.2}),
+    "within": (PUBLIC, {"within": {"n": 50}}, {"within": {"n": 60}}),
+    "confidence": (PUBLIC, {"epsilon": 0.1, "confidence": 0.5}, {"epsilon": 0.1, "confidence": 0.99}),
+    "bounds": (PUBLIC, {"epsilon": 0.1}, {"epsilon": 0.1, "bounds": "auto"}),
+    "split": (
+        PUBLIC,
+        {"epsilon": 0.1, "split": {"s": 1, "n": 3}},
+        {"epsilon": 0.1, "split": {"s": 3, "n": 1}},
+    ),
+}
+
+
+@pytest.fixture
+def curator(tmp_path):
+    with Curator.from_policy(write_policy(tmp_path)) as opened:
+        yield opened
+
+
+def through_one_cache(curator, term):
+    """The plans of a pair, given by one cache and made by themselves."""
+    sql, *pair = PAIRS[term]
+    asked = [read_ask(json.dumps({"sql": sql, **terms}).encode(), Limits()) for terms in pair]
+    plans = Plans(curator)
+    return [plans.of(ask) for ask in asked], [curator.explain(ask.questions, **ask.terms) for ask in asked]
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_asks_that_differ_in_one_term_have_plans_of_their_own(curator, term):
+    given, made = through_one_cache(curator, term)
+    assert given == made
+    assert given[0] != given[1]
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_term_that_does_not_count_is_seen(curator, monkeypatch, term):
+    """A planted fault: the asks of the cache are told apart by all terms but this one."""
+    sql, *pair = PAIRS[term]
+    asked = [read_ask(json.dumps({"sql": sql, **terms}).encode(), Limits()) for terms in pair]
+    monkeypatch.setattr(asks, "TERMS", tuple(each for each in TERMS if each != term))
+    plans = Plans(curator)
+    first, second = (plans.of(ask) for ask in asked)
+    assert first == second
+
+
+def test_two_confidences_of_one_question_have_intervals_of_their_own(tmp_path):
+    with promptly(write_policy(tmp_path)) as town:
+        wide = []
+        for confidence in (0.5, 0.99):
+            reply = town.ask("SELECT COUNT(*) AS n FROM town", epsilon=0.1, confidence=confidence).json
+            low, high = reply["intervals"][0]["n"]
+            assert reply["confidence"] == confidence
+            wide.append(high - low)
+        assert wide[1] > 3 * wide[0]  # Laplace noise: ln(100) against ln(2), whatever was drawn
