@@ -31,3 +31,9 @@ def test_rho_covers_every_order_in_both_directions(rows):
 def test_a_sample_is_refused_where_nobody_is_added_or_removed(relation):
     with pytest.raises(dp.InvalidParameter, match="add/remove"):
         dp.PureDP(1, relation).loss.sampled(0.5)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 3])
+def test_one_choice_of_a_bounded_range_is_as_far_as_its_worst_pair(epsilon):
+    """The total variation of two points e^ε apart in odds, placed best: tanh(ε/4)."""
+    assert dp.losses.bounded_range(epsilon=epsilon).delta(epsilon=0) == pytest.approx(math.tanh(epsilon / 4))
