@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.accounting import Notion
 from discreet.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
@@ -14,7 +15,7 @@ from discreet.planning.promise import Promise
 from discreet.planning.search import Search
 from discreet.planning.steps import SetPlan
 from discreet.planning.words import drawn, keys_of
-from discreet.planning.work import work_of
+from discreet.planning.work import Work, work_of
 from discreet.queries import Question, Slot
 from discreet.tables import Policy
 
@@ -70,6 +71,11 @@ class Plan:
         """How many exact tables the engine is asked for: each is a pass over the data."""
         searches = 0 if self.search is None else len(self.search.steps)
         return searches + sum(len(each.exact.plans) for each in self.sets)
+
+    @cached_property
+    def work(self) -> Work:
+        """How much work it is, by policy and question alone."""
+        return work_of(self.question, self.policy)
 
     @property
     def needs_delta(self) -> bool:
@@ -204,7 +210,7 @@ class Plan:
             "loss": self.loss.to_json(),
             "errors": self.errors,
             "confidence": float(self.confidence),
-            "work": work_of(self.question, self.policy).to_json(),
+            "work": self.work.to_json(),
             "sentences": self.sentences(),
         }
 

@@ -11,7 +11,7 @@ from discreet.accounting import notion_json
 from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.curator import Curator
-from discreet.errors import BudgetExceeded, PolicyViolation, Rationed
+from discreet.errors import BudgetExceeded, PolicyViolation, Rationed, UnsupportedQuery
 from discreet.ledger import Balance, Verification
 from discreet.losses import ApproxDP, PureDP
 from discreet.planning import Plan, as_notion, budget_of, price_of
@@ -73,7 +73,9 @@ class Dataset:
 
     async def explain(self, ask: Ask) -> tuple[Plan, ...]:
         """The plans of an ask: price and expected error. No data is touched."""
-        return await self._desk.plan(partial(self._plans.of, ask))
+        plans = await self._desk.plan(partial(self._plans.of, ask))
+        self._check_time(plans)
+        return plans
 
     async def is_free(self, person: Person, plans: tuple[Plan, ...]) -> bool:
         """Whether this person would be answered from the ledger, for nothing."""
@@ -97,6 +99,17 @@ class Dataset:
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """When an answer is due: from plan and policy alone, so much for each pass over the data."""
         return self._curator.policy.serving.deadline_s * sum(plan.passes for plan in plans)
+
+    def _check_time(self, plans: tuple[Plan, ...]) -> None:
+        """Refuse what would be late whatever the data are, by the plans' own estimates of their work."""
+        needed = sum(plan.work.total_s or plan.work.fixed_s for plan in plans)
+        if needed > self.seconds(plans) / 2:
+            raise UnsupportedQuery(
+                f"A question must take at most half its time, {self.seconds(plans) / 2:.2g} s, got "
+                f"{needed:.2g} s by the plan's estimate. Ask for fewer groups or columns, or the owner for a "
+                "longer deadline_s.",
+                reason="work",
+            )
 
     # --- watches -------------------------------------------------------------------------------------------
 
