@@ -337,7 +337,7 @@ def test_what_nobody_foresaw_is_a_page_with_every_header_and_none_of_its_words(v
         raise RuntimeError("a secret of the data")
 
     visitor.signed_in("ann")
-    monkeypatch.setattr(town.house.datasets["town"], "budget", break_down)
+    monkeypatch.setattr(town.house.datasets["town"], "balances", break_down)
     reply = visitor.get("/datasets/town")
     assert (reply.status_code, "That failed" in reply.text) == (500, True)
     assert set(HEADERS.items()) | {("cache-control", "no-store")} <= set(reply.headers.items())
