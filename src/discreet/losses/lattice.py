@@ -146,6 +146,7 @@ class DiscreteGaussianPair(Pair):
     def _direct(self, c: Acb) -> Acb:
         middle = -int(c.real.mid().floor().unique_fmpz())
         reach = int((2 * (ctx.prec + 16)) ** 0.5) + 4  # e^(−reach²/2) < 2^−prec for σ <= 1
+        spend(6 * reach)
         total = acb(0)
         for k in range(middle - reach, middle + reach + 1):
             total += (-((k + c) ** 2) / (2 * self.variance)).exp()
@@ -163,6 +164,7 @@ class DiscreteGaussianPair(Pair):
         total, n = acb(1), 0
         while True:
             n += 1
+            spend(8)
             rest = 2 * (growth * n - rate * n**2).exp()
             if growth < rate * n and rest < arb(2) ** (-ctx.prec):
                 later = (growth - rate * (2 * n + 1)).exp()  # ratio of the next term to this one

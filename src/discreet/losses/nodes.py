@@ -156,20 +156,25 @@ class Nodes:
         return Nodes(values, error * SLACK + TINY)
 
     def both_sides(self, angle: Arb) -> Arb:
-        count = len(self.values) // BLOCK
-        inner, within = geometric([acb(0, angle)], BLOCK - 1)
-        outer, across = geometric([acb(0, angle * BLOCK)], count)
+        length = len(self.values)
+        block, outer, across = length, np.ones((1, 1)), 0.0
+        if length >= 4 * BLOCK:
+            block = BLOCK
+            outer, across = geometric([acb(0, angle * block)], length // block)
+        inner, within = geometric([acb(0, angle)], block - 1)
         total = 2 * self._turned(inner[0], outer[0]) - float(self.values[0].real)
         # a turn has size 1, so as a float at most 1/(1 − share); each value meets two of them
         share = max(within, across)
         turning = 2 * share * (1 + 4 * share) + PRODUCT + TINY if share < 0.1 else math.inf
-        sums = (2 * len(self.values) + 16) * UNIT  # of adding up, in any order
+        sums = (2 * length + 16) * UNIT  # of adding up, in any order
         off, sizes = self._totals
         return arb(total, 2 * (off + sizes * (turning + sums)) * SLACK + TINY)
 
     def _turned(self, inner: Array, outer: Array) -> float:
-        """The real part of Σ v_j·inner_(j mod BLOCK)·outer_(j div BLOCK)."""
+        """The real part of Σ v_j·inner_(j mod B)·outer_(j div B), B = len(inner), or of Σ v_j·inner_j."""
         spend(len(self.values) / 400)
+        if len(inner) == len(self.values):
+            return float(np.einsum("j,j->", self.values, inner).real)
         whole = len(self.values) // BLOCK * BLOCK
         sums = np.einsum("ij,j->i", self.values[:whole].reshape(-1, BLOCK), inner)  # on one core, unlike @
         rest = np.einsum("j,j->", self.values[whole:], inner[: len(self.values) - whole])
@@ -181,7 +186,8 @@ class Nodes:
         return float(np.sum(self.error)) * SLACK, float(np.sum(_sizes(self.values))) * SLACK
 
     def about_both_sides(self, angle: float) -> float:
-        inner = np.exp(1j * angle * np.arange(BLOCK))
+        block = len(self.values) if len(self.values) < 4 * BLOCK else BLOCK
+        inner = np.exp(1j * angle * np.arange(block))
         outer = np.exp(1j * angle * BLOCK * np.arange(len(self.values) // BLOCK + 1))
         return 2 * self._turned(inner, outer) - float(self.values[0].real)
 
