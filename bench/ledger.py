@@ -22,6 +22,7 @@ from bench.harness import Report, Row
 from discreet.ledger import Ledger, Request
 from discreet.ledger.connection import configure
 from discreet.losses import PureDP
+from discreet.tables import Ration
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers.postgres import PostgresServer
@@ -74,11 +75,13 @@ class PlainServer:
 
 
 def open_ledger(place: Path | str) -> Ledger:
-    return Ledger.open(place, dataset="bank", budget=BUDGET)
+    return Ledger.open(place, dataset="bank", budget=BUDGET, ration=Ration(least_price=1e-7))
 
 
 def charge(ledger: Ledger) -> None:
-    ledger.charge(Request(loss=PRICE))
+    ledger.open_watch(
+        Request(loss=PRICE)
+    )  # charged and settled in one commit: no more than three run at once
 
 
 def threads_rate(ledger: Ledger, threads: int) -> float:

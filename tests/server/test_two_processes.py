@@ -95,6 +95,7 @@ def check(policy, seen):
     assert seen.lost > 0
     allowed = {
         (200, ""),
+        (403, "rationed"),
         (409, "budget_exceeded"),
         (409, "ledger_conflict"),
         (429, "busy"),

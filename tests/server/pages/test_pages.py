@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from discreet.ledger import Request
+from discreet.losses import PureDP
 from discreet.server import make_app
 from discreet.server.headers import HEADERS
 from server.pages.visiting import COUNT, Visitor
@@ -141,6 +143,7 @@ FORMS = (
     "/owner/people/ann/revoke",
     "/owner/people/ann/token",
     "/owner/datasets/town/shares",
+    "/owner/datasets/town/failures",
     "/owner/datasets/town/approvals/x",
 )
 
@@ -298,6 +301,22 @@ def test_an_owner_reserves_a_share_and_verifies_the_chain(visitor):
     assert wrong.status_code == 400
     sound = visitor.send_form("/datasets/town/verify", seen_at="/datasets/town/history")
     assert "The chain is sound." in sound.text
+
+
+def test_who_fails_sees_it_counted_and_an_owner_releases_it(visitor, other, town):
+    ledger = town.house.datasets["town"]._curator.ledger
+    asked = Request(loss=PureDP(0.1), question="SELECT 1", analyst="bob")
+    ledger.abandon(ledger.charge(asked))
+    visitor.signed_in("bob")
+    for place in ("/datasets", "/datasets/town"):
+        assert "1 of your questions failed" in visitor.get(place).text
+    other.signed_in("olga")
+    assert "bob: 1" in other.get("/owner").text
+    form = "/owner/datasets/town/failures"
+    assert visitor.send_form(form, seen_at="/datasets/town", reason="please").status_code == 403
+    assert other.send_form(form, seen_at="/owner", reason="looked").status_code == 303
+    assert "of your questions failed" not in visitor.get("/datasets").text
+    assert ledger.failures() == 0
 
 
 # --- what leaves -------------------------------------------------------------------------------------------
