@@ -1,10 +1,8 @@
 """Over HTTP an analyst who fails on purpose is stopped after the allowance, until an owner has looked."""
 
-import time
-
 import pytest
 
-from discreet.errors import EngineFailure
+from server.faults import failing, planted, slow
 from server.running import promptly, running, write_policy
 
 RELEASE = "/api/datasets/town/failures/release"
@@ -15,26 +13,16 @@ def question(number):
     return f"SELECT COUNT(*) AS n FROM town WHERE debt > {number}"
 
 
-def break_engine(town, monkeypatch, fault):
-    engine = town.house.datasets["town"]._curator._holdings.engine()
-    monkeypatch.setattr(engine, "run", fault)
-
-
-def fails(plan):
-    raise EngineFailure("the engine's own words")
-
-
 @pytest.fixture
 def town(tmp_path):
     with promptly(write_policy(tmp_path)) as served:
         yield served
 
 
-def test_after_the_allowance_asking_waits_for_an_owner(town, monkeypatch):
-    break_engine(town, monkeypatch, fails)
-    replies = [town.ask(question(number), epsilon=0.1) for number in range(3)]
+def test_after_the_allowance_asking_waits_for_an_owner(town):
+    with planted(town, failing):
+        replies = [town.ask(question(number), epsilon=0.1) for number in range(3)]
     assert {(reply.status, reply.code) for reply in replies} == {(503, "engine_failure")}
-    monkeypatch.undo()
     spent = town.spent()
     refused = town.ask(question(50), epsilon=0.1)
     assert (refused.status, refused.code) == (403, "rationed")
@@ -54,10 +42,9 @@ def test_after_the_allowance_asking_waits_for_an_owner(town, monkeypatch):
     assert kinds.count("release") == 1
 
 
-def test_the_same_question_or_key_again_is_the_same_failure_and_free(town, monkeypatch):
-    break_engine(town, monkeypatch, fails)
-    first = town.ask(question(1), epsilon=0.1, key="k")
-    monkeypatch.undo()
+def test_the_same_question_or_key_again_is_the_same_failure_and_free(town):
+    with planted(town, failing):
+        first = town.ask(question(1), epsilon=0.1, key="k")
     spent = town.spent()
     again = [town.ask(question(1), epsilon=0.1, key=key) for key in ("k", "other", None)]
     assert [reply.body for reply in again] == [first.body] * 3
@@ -65,24 +52,23 @@ def test_the_same_question_or_key_again_is_the_same_failure_and_free(town, monke
     assert town.send("GET", BUDGET).json["failures"]["counted"] == 1
 
 
-def test_what_is_late_counts_when_it_is_due(tmp_path, monkeypatch):
+def test_what_is_late_counts_when_it_is_due(tmp_path):
     with running(write_policy(tmp_path, deadline_s=0.3)) as town:
         town.ask("SELECT COUNT(*) AS warm FROM town", epsilon=0.1)
         ledger = town.house.datasets["town"]._curator.ledger
         before = ledger.failures("ann")  # on a busy machine the first may have been late as well
-        break_engine(town, monkeypatch, lambda plan: time.sleep(0.6))
-        late = town.ask(question(1), epsilon=0.1)
+        with planted(town, slow, seconds=0.6):
+            late = town.ask(question(1), epsilon=0.1)
         assert (late.status, late.code) == (503, "engine_failure")
         assert ledger.failures("ann") == before + 1
 
 
-def test_a_test_of_a_watch_that_fails_is_counted_and_the_watch_is_gone(town, monkeypatch):
+def test_a_test_of_a_watch_that_fails_is_counted_and_the_watch_is_gone(town):
     for number in range(3):
         opened = town.send("POST", "/api/datasets/town/watch", body={"threshold": 100, "epsilon": 1})
         path = f"/api/datasets/town/watch/{opened.json['watch']}/test"
-        watch = town.house.datasets["town"]._watches._sessions[opened.json["watch"]].watch
-        monkeypatch.setattr(watch, "_run", fails)
-        assert town.send("POST", path, body={"sql": question(number)}).status == 503
+        with planted(town, failing):
+            assert town.send("POST", path, body={"sql": question(number)}).status == 503
         assert town.send("POST", path, body={"sql": question(number)}).status == 404
     assert town.ask(question(50), epsilon=0.1).code == "rationed"
     refused = town.send("POST", "/api/datasets/town/watch", body={"threshold": 100, "epsilon": 1})

@@ -56,4 +56,4 @@ def test_a_late_statement_is_cancelled_in_the_database_before_its_worker_would_b
     assert not first.sound  # it failed, and is not used again
     with psycopg.connect(postgres_database) as connection:
         connection.execute("UPDATE pause SET seconds = 0")
-    assert town.ask("SELECT COUNT(*) AS n FROM slow", epsilon=0.5).status == 200
+    assert town.ask("SELECT COUNT(*) AS again FROM slow", epsilon=0.5).status == 200
