@@ -1,7 +1,8 @@
 """A curator on Spark in a process of its own, told what to do line by line; each answer is a line of JSON.
 
     ask EPSILON       ask once
-    die EPSILON       ask, and kill this process's own driver meanwhile
+    die EPSILON       ask, and kill this process's own driver when the question is under way
+    wait EPSILON      ask; when it is under way say so, and wait a second before the data is read
 
 A process has one Spark, and tests kill it: so each has its own.
 """
@@ -51,6 +52,27 @@ def pause_driver():
     return driver
 
 
+def when_under_way(engine, happens):
+    """Let something happen after the next charge, before the data is read for it."""
+    run = engine.run
+
+    def run_once(plan):
+        engine.run = run
+        happens()
+        return run(plan)
+
+    engine.run = run_once
+
+
+def die():
+    threading.Thread(target=kill_in_mid_question, args=[pause_driver()]).start()
+
+
+def wait():
+    print(json.dumps({"under way": True}), flush=True)
+    time.sleep(1)
+
+
 def main():
     engine, path, ledger = sys.argv[1:]
     with Curator.open(path, engine=engine, ledger=ledger, **OPENING) as curator:
@@ -58,8 +80,8 @@ def main():
         print(json.dumps({"ready": True}), flush=True)
         for line in sys.stdin:
             word, epsilon = line.split()
-            if word == "die":
-                threading.Thread(target=kill_in_mid_question, args=[pause_driver()]).start()
+            if word != "ask":
+                when_under_way(curator._holdings.engine(), {"die": die, "wait": wait}[word])
             print(json.dumps(ask(curator, int(epsilon))), flush=True)
 
 

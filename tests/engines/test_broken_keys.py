@@ -78,13 +78,13 @@ CHAIN = "SELECT COUNT(*) AS n FROM lines LEFT JOIN cities ON lines.city = cities
 
 @contextlib.contextmanager
 def on_memory(request, tmp_path):
-    held = {name: list(rows) for name, rows in SOUND.items()}
+    engine = MemoryEngine(SHOP, SOUND)
 
     def change(rows):
         for name, each in rows.items():
-            held[name][:] = each
+            engine._tables[name][:] = each  # what it copied when it was opened
 
-    yield MemoryEngine(SHOP, held), change
+    yield engine, change
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ from discreet.planning import plan_asked
 from discreet.queries import to_sql
 from discreet.queries.functions import FUNCTIONS
 from discreet.queries.nodes import Aggregate, Call
-from discreet.release import release
+from discreet.release import release_invented
 from engines.extremes import AGGREGATES, NEIGHBOURS, POLICY, ROWS, nodes, questions
 from engines.people import as_arrow
 from engines.registry import fill
@@ -143,7 +143,7 @@ def outcome(plan, engine):
         return engine.run(replace(exact, salt=5))
 
     try:
-        answer = Answer(plan, release(plan, run), Receipt.of(plan, charge=1, remaining=None))
+        answer = Answer(plan, release_invented(plan, run), Receipt.of(plan, charge=1, remaining=None))
         for read in (answer.to_json, answer.__str__, answer.to_csv):
             read()
     except DiscreetError as error:

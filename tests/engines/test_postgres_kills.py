@@ -102,7 +102,7 @@ def test_what_dies_in_mid_question_is_one_constant_and_charged(kill, curator, po
     assert str(error) == "The engine could not run the plan. Nothing was released; the charge is kept."
     assert error.__suppress_context__
     assert float(curator.remaining.epsilon) == 0.75
-    assert curator.history[-1].state == "abandoned"
+    assert curator.history[-1].state == "failed"
     _await(postgres_server)
     postgres_server.execute("UPDATE pause SET seconds = 0", "reused")
     answer = curator.ask(QUESTION, epsilon=0.5)

@@ -108,8 +108,9 @@ def test_a_driver_killed_in_mid_question_is_one_constant_and_comes_again(table, 
 def test_a_lost_connection_is_one_constant_and_comes_again(table, tmp_path):
     path, counts = table
     with ConnectServer() as server, Client(server.address, path, tmp_path) as client:
+        client.say("wait 500")
+        assert client.answer() == {"under way": True}
         server.pause()
-        client.say("ask 500")
         time.sleep(IN_FLIGHT_S)
         server.kill()
         assert_failed(client.answer())

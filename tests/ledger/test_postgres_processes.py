@@ -70,11 +70,11 @@ def test_a_living_process_keeps_its_running_charge_even_while_it_is_stopped(hold
     assert open_ledger().find_answer(ask()) == b"late, but alive"
 
 
-def test_a_killed_process_leaves_its_charge_abandoned(holder, open_ledger, postgres_server):
+def test_a_killed_process_leaves_its_charge_failed(holder, open_ledger, postgres_server):
     process, _ = holder
     os.kill(process.pid, signal.SIGKILL)
     process.join()
-    wait_for_states(open_ledger, ["abandoned"])
+    wait_for_states(open_ledger, ["failed"])
     assert open_ledger().spent == PureDP(0.1)
 
 
@@ -127,7 +127,7 @@ def test_a_killed_parent_is_dead_though_its_child_lives(address, open_ledger):
         child = int(parent.stdout.readline())
         try:
             parent.kill()
-            wait_for_states(open_ledger, ["abandoned"])
+            wait_for_states(open_ledger, ["failed"])
         finally:
             os.kill(child, signal.SIGKILL)
 

@@ -25,7 +25,7 @@ from discreet.queries import Call, Literal, Name
 from discreet.queries.functions import FUNCTIONS
 from discreet.queries.resolve_source import scan
 from discreet.queries.typing import Scope, assign_types
-from discreet.release import release
+from discreet.release import release_invented
 from discreet.tables import from_toml
 from planning.hard_questions import GROUPS, POLICY, POPULATION, ROWS, question, rows
 from queries.bank import BANK
@@ -55,7 +55,7 @@ def too_slow(numbers, engine, *, pace=1):
     for number, plan in numbers:
         known = work_of(plan.question, POLICY)
         estimate = known.fixed_s + pace * known.people_s
-        taken = seconds(partial(release, plan, engine.run))
+        taken = seconds(partial(release_invented, plan, engine.run))
         if taken > 3 * estimate:
             late.append((number, taken, estimate))
     return late
@@ -147,8 +147,8 @@ def test_one_person_is_not_noticed_in_the_time_of_the_hardest_questions(kind):
     taken = []
     for part in (everyone, others):
         engine = DuckDBEngine(POLICY, {"buys": pandas.DataFrame(part)})
-        release(plan, engine.run)
-        run = partial(release, plan, engine.run)
+        release_invented(plan, engine.run)
+        run = partial(release_invented, plan, engine.run)
         taken.append(statistics.median(seconds(run) for _ in range(5)))
         engine.close()
     assert taken[0] - taken[1] < max(0.05, taken[1] / 10)

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -63,10 +64,10 @@ def gone(pid):
 
 def occupy(town, pool, questions):
     """An attacker's questions, none of which ends by itself."""
-    return [pool.submit(town.ask, COUNT.format(10 + n), who="bob", epsilon=1e-6) for n in range(questions)]
+    return [pool.submit(town.ask, COUNT.format(10 + n), who="bob", epsilon=0.01) for n in range(questions)]
 
 
-def test_a_bystander_is_never_charged_and_abandoned(town):
+def test_a_bystander_is_never_charged_in_vain(town):
     """Eight questions that never end, on two runners; meanwhile another asks, and asks again when told to."""
     with ThreadPoolExecutor(8) as pool:
         with planted(town, deaf):
@@ -78,8 +79,8 @@ def test_a_bystander_is_never_charged_and_abandoned(town):
         time.sleep(int(dict(refused.headers)["retry-after"]))
         assert town.ask(COUNT.format(1), epsilon=0.5).status == 200
     assert states_of(town, "ann") == ["answered", "answered"]
-    assert states_of(town, "bob") == ["abandoned", "abandoned"]
-    assert town.spent().epsilon == Fraction(1, 10) + Fraction(1, 2) + 2 * Fraction(1, 10**6)
+    assert states_of(town, "bob") == ["failed", "failed"]
+    assert town.spent().epsilon == Fraction(1, 10) + Fraction(1, 2) + Fraction(2, 100)
 
 
 def test_the_check_sees_a_server_that_charges_without_a_runner(town, monkeypatch):
@@ -97,7 +98,7 @@ def test_the_check_sees_a_server_that_charges_without_a_runner(town, monkeypatch
         time.sleep(DEADLINE_S / 4)
         town.ask(COUNT.format(1), epsilon=0.5)
         assert [each.result().status for each in attack]
-    assert "abandoned" in states_of(town, "ann")
+    assert "failed" in states_of(town, "ann")
 
 
 def test_stored_answers_are_given_while_every_runner_is_taken(town):
@@ -138,7 +139,7 @@ def test_a_run_that_nothing_interrupts_is_killed_and_its_place_is_back_when_due(
             again = [pool.submit(town.ask, COUNT.format(n), epsilon=0.1) for n in (2, 3)]
             assert [each.result().status for each in again] == [503, 503]
             assert time.monotonic() - start < DEADLINE_S + crew.start_s + 3
-    assert town.ask(COUNT.format(4), epsilon=0.1).status == 200
+    assert town.ask(COUNT.format(4), who="bob", epsilon=0.1).status == 200  # whose allowance is whole
 
 
 def test_one_that_was_killed_while_it_waited_costs_nobody_anything(town):
@@ -211,8 +212,7 @@ def workers_of(pid):
 
 @pytest.mark.parametrize("way", ["stop", "kill"])
 def test_no_worker_and_no_file_outlives_its_server(tmp_path, monkeypatch, way):
-    folder = tmp_path / "temporary"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix="discreet-"))  # short: the name of a socket in it is
     monkeypatch.setenv("TMPDIR", str(folder))
     with Process(write_policy(tmp_path)) as server:
         family = workers_of(server._process.pid)

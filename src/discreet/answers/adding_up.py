@@ -33,7 +33,13 @@ def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
     places = [_places(each, groups, sets[finest], released[finest][0])
               for each, (groups, _) in zip(sets, released, strict=True)]  # fmt: skip
     numbers = [[list(row) for row in rows] for _, rows in released]
-    for column in _additive(sets[finest]):
+    additive = _additive(sets[finest])
+    if not additive:
+        raise InvalidParameter(
+            "a question must count rows or add up values for its totals to add up: a person in many groups "
+            "is one person in their total."
+        )
+    for column in additive:
         check_rows(sets, sets[finest].exact.plans[0].measures[sets[finest].noises[column].position])
         measured = [np.array([row[column] for row in rows], dtype=float) for rows in numbers]
         weights = [1 / _variance(each.noises[column]) for each in sets]

@@ -55,8 +55,17 @@ def _is_covered(key: Key, rows: Relation) -> bool:
 def _facts(rows: Relation) -> Iterator[Expression]:
     """The conditions that are true in every row."""
     while isinstance(rows, Filtered):
-        yield rows.condition
+        yield from _parts(rows.condition)
         rows = rows.source
+
+
+def _parts(condition: Expression) -> Iterator[Expression]:
+    """The conditions that AND puts together."""
+    if isinstance(condition, Call) and condition.function == "and":
+        for part in condition.arguments:
+            yield from _parts(part)
+    else:
+        yield condition
 
 
 def _all_labels(node: Expression, domain: Domain) -> bool:

@@ -89,6 +89,9 @@ def moment_delta(
 @lru_cache(maxsize=4096)
 def zcdp_rho(terms: Terms) -> float:
     """The least known ρ, rounded up."""
+    known = [(term.count, rho) for term in terms if (rho := term.family.rational_rho()) is not None]
+    if len(known) == len(terms):
+        return state_up(sum((count * rho for count, rho in known), Fraction(0)))
     with working_precision(CLOSED_BITS):
         rho = rho_of(terms)
         return math.inf if rho is None else state_up(rho)
@@ -121,6 +124,9 @@ def gaussian_mu(terms: Terms) -> float:
     squared = mu_squared_of(terms)
     if squared is None:
         return math.inf
+    root = Fraction(math.isqrt(squared.numerator), math.isqrt(squared.denominator))
+    if root**2 == squared:
+        return state_up(root)
     with working_precision(CLOSED_BITS):
         return state_up(ball(squared).sqrt())
 

@@ -101,13 +101,13 @@ class Dataset:
         return self._curator.policy.serving.deadline_s * sum(plan.passes for plan in plans)
 
     def _check_time(self, plans: tuple[Plan, ...]) -> None:
-        """Refuse what would be late whatever the data are, by the plans' own estimates of their work."""
-        needed = sum(plan.work.total_s or plan.work.fixed_s for plan in plans)
+        """Refuse what would be late whatever the data are: by the work of its statements and cells alone."""
+        needed = sum(plan.work.fixed_s for plan in plans)
         if needed > self.seconds(plans) / 2:
             raise UnsupportedQuery(
-                f"A question must take at most half its time, {self.seconds(plans) / 2:.2g} s, got "
-                f"{needed:.2g} s by the plan's estimate. Ask for fewer groups or columns, or the owner for a "
-                "longer deadline_s.",
+                f"A question must be estimated at {self.seconds(plans) / 2:.2g} s or less, half of its "
+                f"deadline, before any row is read, got {needed:.2g} s. Ask for fewer groups or columns, or "
+                "the owner for a longer deadline_s.",
                 reason="work",
             )
 
