@@ -76,15 +76,15 @@ class Dialect(ABC):
 
     def no_nan(self, number: Built) -> Built:
         """NaN is a missing value; engines find NaN equal to itself."""
-        return exp.Nullif(this=number, expression=cast(text("nan"), "DOUBLE"))
+        return exp.Nullif(this=number, expression=_nan())
 
     def arithmetic(self, kind: type[exp.Binary], left: Built, right: Built) -> Built:
         """+, -, * of doubles as IEEE 754 says, infinities included; NaN is missing."""
-        return self.no_nan(binary(kind, left, right))
+        return self.no_nan(binary(kind, _bare(left), _bare(right)))
 
     def divide(self, left: Built, right: Built) -> Built:
         """/ of doubles as IEEE 754 says; by zero, and NaN, are missing."""
-        return self.no_nan(binary(exp.Div, left, exp.Nullif(this=right, expression=real(0.0))))
+        return self.no_nan(binary(exp.Div, _bare(left), exp.Nullif(this=_bare(right), expression=real(0.0))))
 
     def steps(self, value: Built, factor: float) -> Built:
         """floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
@@ -243,3 +243,15 @@ MAY_BE_DECLARED: Mapping[Type, tuple[Type, ...]] = {
     "date": ("date", "timestamp", "text"),
     "timestamp": ("timestamp",),
 }
+
+
+def _nan() -> Built:
+    return cast(text("nan"), "DOUBLE")
+
+
+def _bare(number: Built) -> Built:
+    """A double that may be NaN, as an operand: the result is then NaN, and missing, too.
+
+    An engine computes what NULLIF is of twice, so one around each operation would double the work with each.
+    """
+    return number.this if isinstance(number, exp.Nullif) and number.expression == _nan() else number
