@@ -73,6 +73,9 @@ def test_a_second_change_counts_groups_of_groups_and_later_charges_once(world):
     ledger = world.open(budget=PureDP(9))
     spend(ledger, Request(loss=PureDP(0.1)))
     ledger.amend(reason="households", unit="household", group_size=2)
+    with pytest.raises(LedgerConflict, match="who is protected"):  # whoever bounds by the old unit
+        spend(ledger, Request(loss=PureDP(0.1)))
+    ledger = world.open(budget=PureDP(9), unit="household")
     spend(ledger, Request(loss=PureDP(0.1)))
     ledger.amend(reason="streets", unit="street", group_size=5)
     assert ledger.spent == PureDP(1 + 0.5)

@@ -142,6 +142,8 @@ class Ledger:
         self, transaction: Transaction, request: Request, owner: str, costs: Mapping[tuple[str, ...], Total]
     ) -> Charge | DiscreetError:
         declared = owning.declared(transaction, self._dataset)
+        if declared.unit != self._opened.unit:
+            return LedgerConflict("who is protected was changed since the ledger was opened. Open it again.")
         if request.key is not None:
             known = transaction.key(self._dataset, request.analyst, request.key)
             if known is not None:
