@@ -25,6 +25,8 @@ COPIES = {
     "to_date": 4,
     "to_timestamp": 4,
 }
+NULLED = {"modulo": 2}  # the same, where an engine writes out what NULLIF is of
+ARITHMETIC = {"add": 1, "subtract": 1, "multiply": 1, "divide": 2}  # how often its last operand is written
 PLAIN = {
     *(
         "add",
@@ -82,6 +84,21 @@ def parts_of(node: Expression, costs: Costs) -> Parts:
         return sum((parts_of(each, costs) for each in inner), Parts(1, PLAIN_S))
     if not isinstance(node, Call):
         return Parts(1, READ_S)
-    copies = COPIES.get(node.function, 1)
+    if _is_real(node):
+        return _chain(node, costs).times(2)  # what NULLIF is of, around the outermost operation alone
+    copies = COPIES.get(node.function, NULLED.get(node.function, 1))
     own = Parts(1, _own_s(node))
     return sum((parts_of(each, costs).times(copies) for each in node.arguments), own)
+
+
+def _is_real(node: Expression) -> bool:
+    """Whether it is arithmetic of doubles, whose operands may be NaN."""
+    return isinstance(node, Call) and node.type == "number" and node.function in ARITHMETIC
+
+
+def _chain(node: Expression, costs: Costs) -> Parts:
+    """Arithmetic inside arithmetic: only a divisor is written twice."""
+    if not isinstance(node, Call) or not _is_real(node):
+        return parts_of(node, costs)
+    first, *others = (_chain(each, costs) for each in node.arguments)
+    return sum((each.times(ARITHMETIC[node.function]) for each in others), Parts(1, _own_s(node)) + first)

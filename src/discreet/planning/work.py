@@ -17,14 +17,17 @@ from discreet.planning.expression_work import READ_S, Costs, Parts, parts_of
 from discreet.planning.plan_exact import groups_of, passes_of
 from discreet.queries import (
     Aggregate,
+    Expression,
     Filtered,
     Joined,
+    Name,
     PerUnit,
     Project,
     Question,
     Relation,
     Scan,
     Stacked,
+    is_public,
     scans,
 )
 from discreet.tables import Policy
@@ -38,6 +41,7 @@ SCAN_S = 0.2e-6  # to read a row
 JOIN_S = 0.5e-6  # to make a joined one
 CAP_S, CAP_FIELD_S = 2e-6, 0.3e-6  # to find a row's place among its unit's, and for each of its values
 KEYED_S, FOUND_S = 2e-6, 6e-6  # to bound a row in a group that is public, and in one that is found
+BINS = 205  # how often what bounds are looked for is written, at most
 PLACED = 4  # how often a measure's value is written where it is put on its lattice
 
 PASS_S = 0.06  # a statement, whatever it says
@@ -117,7 +121,7 @@ def work_of(question: Question, policy: Policy) -> Work:
     unit = _of_unit(question, {scan.table: _reckoned_rows(scan) for scan in tables})
     expected = _of_unit(question, {scan.table: scan.limits[0] * scan.limits[1] for scan in tables})
     cells = sum(_cells(question, chosen) for chosen in question.sets)
-    passes = sum(passes_of(question, chosen) for chosen in question.sets) + _searches(question)
+    passes = sum(passes_of(question, chosen) for chosen in question.sets) + len(_searched(question))
     fixed = passes * (PASS_S + TABLE_S * len(tables) + BUILT_S * unit.parts.nodes) + CELL_S * cells
     return Work(
         fixed_s=fixed,
@@ -142,15 +146,15 @@ def _cells(question: Question, chosen: tuple[int, ...]) -> int:
     return groups_of(question, chosen) * max(labels, len(question.columns))
 
 
-def _searches(question: Question) -> int:
-    """How many passes look for bounds that the policy lacks, where they are to be found."""
+def _searched(question: Question) -> tuple[Expression, ...]:
+    """What bounds are looked for that the policy lacks, where they are to be found: a pass for each."""
     bounded = ("sum", "average", "variance", "deviation", "quantile", "minimum", "maximum")
     lacking = {
         each.aggregate.argument
         for each in question.measures
-        if each.range is None and each.aggregate.function in bounded
+        if each.range is None and each.aggregate.function in bounded and each.aggregate.argument is not None
     }
-    return len(lacking)
+    return tuple(lacking)
 
 
 @dataclass(frozen=True)
@@ -173,8 +177,9 @@ def _of_unit(question: Question, rows: Mapping[str, int]) -> Flow:
         cell_s = KEYED_S if all(each.domain is not None for each in keys) else FOUND_S
         grouped = sum((parts_of(each.expression, flow.costs) for each in keys), Parts())
         measured = [_measured(each.aggregate, flow.costs) for each in question.measures]
-        every = sum(measured, grouped)
-        passes = passes_of(question, chosen) + _searches(question)
+        searched = [parts_of(each, flow.costs).times(BINS) for each in _searched(question)]
+        every = sum((*measured, *searched), grouped)
+        passes = passes_of(question, chosen) + len(_searched(question))
         seconds += passes * (flow.seconds + flow.rows * (cell_s + every.seconds))
         most = max(most, every, key=lambda parts: parts.nodes)
     return Flow(flow.rows, seconds, flow.parts + most, flow.costs)
@@ -228,14 +233,44 @@ def _project(relation: Project, source: Flow) -> Flow:
 def _join(relation: Joined, left: Flow, right: Flow) -> Flow:
     parts = left.parts + right.parts + Parts(len(relation.fields), 0)
     seconds = left.seconds + right.seconds
-    if relation.cap is None:  # by a key: a row finds at most one partner
-        joined = max(left.rows, right.rows)
+    if relation.cap is None:
+        joined = _joined_by_key(relation, left.rows, right.rows)
         return Flow(joined, seconds + joined * JOIN_S, parts, {**left.costs, **right.costs})
     sides = ((left, relation.left), (right, relation.right))
     capping = sum(flow.rows * (CAP_S + CAP_FIELD_S * len(side.fields)) for flow, side in sides)
     computed = sum(flow.rows * sum(each.seconds for each in flow.costs.values()) for flow, _ in sides)
     joined = min(left.rows, relation.cap) * min(right.rows, relation.cap)
     return Flow(joined, seconds + capping + computed + joined * JOIN_S, parts, _stored(relation))
+
+
+def _joined_by_key(relation: Joined, left: int, right: int) -> int:
+    """The rows of a unit after a join by a key: those of the table that refers to it, each with one partner,
+    unless the rows it refers to were multiplied by another join."""
+    if is_public(relation.right):
+        return left
+    child = left if relation.unit_from == "right" else right
+    return child if _finds_one(relation) else left * right
+
+
+def _finds_one(relation: Joined) -> bool:
+    """Whether a row that refers to another finds it once; the unit comes from what is referred to."""
+    parent, place = (relation.right, 1) if relation.unit_from == "right" else (relation.left, 0)
+    name = relation.on[0][place]
+    return isinstance(name, Name) and (name.table or "").lower() in _single(parent)
+
+
+def _single(relation: Relation) -> set[str]:
+    """The tables, by alias, of which no row of a unit is in it twice."""
+    if isinstance(relation, Scan):
+        return {relation.alias.lower()}
+    if isinstance(relation, Filtered):
+        return _single(relation.source)
+    if not isinstance(relation, Joined) or relation.cap is not None:
+        return set()
+    if is_public(relation.right):
+        return _single(relation.left)
+    child = relation.left if relation.unit_from == "right" else relation.right
+    return _single(child) if _finds_one(relation) else set()
 
 
 def _stack(relation: Stacked, members: Sequence[Flow]) -> Flow:

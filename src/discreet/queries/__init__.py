@@ -50,6 +50,7 @@ from discreet.queries.relations import (
     Relation,
     Scan,
     Stacked,
+    is_public,
     scans,
     unit_scan,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "domain_of",
     "evaluate",
     "integer_span",
+    "is_public",
     "quote",
     "read_question",
     "read_sql",
