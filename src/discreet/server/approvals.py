@@ -41,6 +41,11 @@ class Approval:
         return {**asdict(self), "price": json.loads(self.price)}
 
 
+class Repeated(Approval):
+    """An approval that an earlier try of the same request used: that try may be charged, so it is not this
+    one's to give back."""
+
+
 class Approvals:
     """The questions of a house that needed an owner's word. An approval pays for nothing: it lets one ask."""
 
@@ -61,7 +66,7 @@ class Approvals:
         named = (dataset, person.name, digest)
         which = "dataset = ? AND person = ? AND digest = ?"
         for used in self._find(f"{which} AND state = 'used' AND request = ?", *named, request):
-            return used
+            return Repeated(**asdict(used))
         for approved in self._find(f"{which} AND state = 'approved'", *named):
             if self._move(approved, "used", request=request):
                 return replace(approved, state="used")

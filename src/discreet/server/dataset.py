@@ -15,7 +15,7 @@ from discreet.errors import BudgetExceeded, PolicyViolation, Rationed, Unsupport
 from discreet.ledger import Balance, Verification
 from discreet.losses import ApproxDP, PureDP
 from discreet.planning import Plan, as_notion, budget_of, price_of
-from discreet.server.approvals import Approval, Approvals, needs_approval
+from discreet.server.approvals import Approval, Approvals, Repeated, needs_approval
 from discreet.server.asks import Ask
 from discreet.server.crew import Crew
 from discreet.server.deadlines import Desk
@@ -295,7 +295,7 @@ class Dataset:
         try:
             yield
         except (BudgetExceeded, Busy, PolicyViolation, Rationed, Unreachable):
-            if used is not None:
+            if used is not None and not isinstance(used, Repeated):
                 await self._desk.look(partial(self._approvals.give_back, used))
             raise
 
