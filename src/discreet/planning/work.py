@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.errors import UnsupportedQuery
-from discreet.planning.expression_work import READ_S, Costs, Parts, parts_of
+from discreet.planning.expression_work import PLAIN_S, READ_S, Costs, Parts, parts_of
 from discreet.planning.plan_exact import groups_of, passes_of
 from discreet.queries import (
     Aggregate,
@@ -41,7 +41,7 @@ SCAN_S = 0.2e-6  # to read a row
 JOIN_S = 0.5e-6  # to make a joined one
 CAP_S, CAP_FIELD_S = 2e-6, 0.3e-6  # to find a row's place among its unit's, and for each of its values
 KEYED_S, FOUND_S = 2e-6, 6e-6  # to bound a row in a group that is public, and in one that is found
-BINS = 205  # how often what bounds are looked for is written, at most
+BINS, HALVINGS = 205, 10  # how often what bounds are looked for is written, and computed on a row, at most
 PLACED = 4  # how often a measure's value is written where it is put on its lattice
 
 PASS_S = 0.06  # a statement, whatever it says
@@ -157,6 +157,11 @@ def _searched(question: Question) -> tuple[Expression, ...]:
     return tuple(lacking)
 
 
+def _search(parts: Parts) -> Parts:
+    """A value is put in its bin by halving: written for every bin, it is compared with few of them."""
+    return Parts(BINS * (parts.nodes + 1), HALVINGS * (parts.seconds + PLAIN_S))
+
+
 @dataclass(frozen=True)
 class Flow:
     """The rows of one unit at a place of the tree: how many, the seconds up to there, the statement's parts,
@@ -177,7 +182,7 @@ def _of_unit(question: Question, rows: Mapping[str, int]) -> Flow:
         cell_s = KEYED_S if all(each.domain is not None for each in keys) else FOUND_S
         grouped = sum((parts_of(each.expression, flow.costs) for each in keys), Parts())
         measured = [_measured(each.aggregate, flow.costs) for each in question.measures]
-        searched = [parts_of(each, flow.costs).times(BINS) for each in _searched(question)]
+        searched = [_search(parts_of(each, flow.costs)) for each in _searched(question)]
         every = sum((*measured, *searched), grouped)
         passes = passes_of(question, chosen) + len(_searched(question))
         seconds += passes * (flow.seconds + flow.rows * (cell_s + every.seconds))
