@@ -221,14 +221,14 @@ class Asker:
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
 
-    def question(self, functions: list[str], aggregate: str, source: str) -> Select:
-        """A question with these functions and this aggregate, of this kind of source."""
+    def question(self, functions: list[str], aggregates: list[str], source: str) -> Select:
+        """A question with these functions and aggregates, of this kind of source."""
         made, columns = getattr(self, f"_{source}")()
         maker = Maker(self.draw, columns)
         keys = [maker.make(self.draw.choice(EVERY), 1) for _ in range(self.draw.choice([0, 0, 0, 1, 1, 2]))]
-        measures: list[Any] = [maker.aggregate(aggregate)]
+        measures: list[Any] = [maker.aggregate(name) for name in aggregates]
         measures += [Aggregate("count", maker.call(name, 1)) for name in functions]
-        if self.draw.random() < 0.3 and aggregate in NUMERIC:
+        if self.draw.random() < 0.3 and aggregates[0] in NUMERIC:
             after = self.draw.choice(["add", "multiply", "divide", "subtract"])
             measures.append(Call(after, (measures[0], Literal(self.draw.choice(LITERALS["number"])))))
         outputs = [Output(f"o{place}", each) for place, each in enumerate([*keys, *measures])]
@@ -299,19 +299,20 @@ AGGREGATES: tuple[str, ...] = get_args(AggregateName)
 
 
 def questions(seed: int, count: int) -> Iterator[Iterator[Select]]:
-    """So many questions that together have every function; each is tried again until one is allowed."""
+    """So many questions that together have every function and aggregate; each is tried again until one is
+    allowed."""
     draw = random.Random(seed)
-    each = -(-len(FUNCTIONS) // count) + 1
+    each, measured = -(-len(FUNCTIONS) // count) + 1, -(-len(AGGREGATES) // count)
     functions = itertools.cycle(draw.sample(list(FUNCTIONS), len(FUNCTIONS)))
     aggregates, sources = itertools.cycle(AGGREGATES), itertools.cycle(SOURCES[:1] + SOURCES)
     for _ in range(count):
         named = [next(functions) for _ in range(each)]
-        yield _tries(Asker(draw), named, next(aggregates), next(sources))
+        yield _tries(Asker(draw), named, [next(aggregates) for _ in range(measured)], next(sources))
 
 
-def _tries(asker: Asker, functions: list[str], aggregate: str, source: str) -> Iterator[Select]:
+def _tries(asker: Asker, functions: list[str], aggregates: list[str], source: str) -> Iterator[Select]:
     while True:
-        yield asker.question(functions, aggregate, source)
+        yield asker.question(functions, aggregates, source)
 
 
 def nodes(tree: Any) -> Iterator[Node]:
