@@ -1,6 +1,8 @@
 """Spark's own words: decimals for wide whole numbers, casts that give NULL, a floor that stays a double."""
 
+import itertools
 import re
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -36,6 +38,7 @@ WHOLE_DOUBLES = 2.0**53  # from here on, every double is a whole number
 BEYOND = 2.0**63  # the first double above 64 bits
 DIGITS = 10**6  # of a quotient of decimals, 32 digits of 38 stand before the point
 LONGEST = 2**31 - 1  # a position in a text is an INT
+MOST_COPIED = 60  # nodes of a value that is written again wherever it is used
 PARTS = {"isodow": "dow_iso"}
 SUFFIXES = {exp.DataType.Type.BIGINT: "L", exp.DataType.Type.DOUBLE: "D"}
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
@@ -78,6 +81,18 @@ class SparkDialect(TryCasting):
 
     printer = Printer
     integers = INTEGERS
+
+    def __init__(self) -> None:
+        self._names = itertools.count()  # a lambda's name hides none of another
+
+    def let(self, value: Built, body: Callable[[Built], Built]) -> Built:
+        """The element of an array of one, transformed: Spark would compile each copy, and run out of memory.
+        Lambdas are not compiled, so short values are copied."""
+        if sum(1 for _ in value.walk()) <= MOST_COPIED:
+            return body(value)
+        name = exp.to_identifier(f"let{next(self._names)}", quoted=True)
+        changed = exp.Lambda(this=body(exp.column(name.copy())), expressions=[name])
+        return call("element_at", call("transform", call("array", value), changed), exp.Literal.number(1))
 
     def write(self, tree: exp.Expression) -> str:
         """The tree as text, without parentheses that say nothing: Spark's parser tries each of them twice."""
