@@ -112,7 +112,7 @@ from discreet.ledger import Ledger, Request
 from discreet.losses import PureDP
 
 ledger = Ledger.open(sys.argv[1], dataset="bank", budget=PureDP(1))
-ledger.charge(Request(loss=PureDP(0.1)))
+ledger.charge(Request(loss=PureDP(0.1), question="SELECT 1"))
 child = os.fork()
 if child:
     print(child, flush=True)
