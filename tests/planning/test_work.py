@@ -94,6 +94,20 @@ def test_an_estimate_that_forgets_the_functions_is_noticed(duckdb, monkeypatch):
     assert too_slow([(0, plan)], duckdb) != []
 
 
+def test_a_choice_among_thousands_of_labels_takes_no_more_than_it_says():
+    """Labels are joined; a CASE of them, the value written out in each, took many times as long."""
+    table = POLICY.table("buys")
+    columns = [
+        replace(each, keys=tuple(f"shop {n}" for n in range(3000))) if each.name == "shop" else each
+        for each in table.columns
+    ]
+    many = replace(POLICY, tables=(replace(table, columns=tuple(columns)),))
+    (plan,) = plan_asked("SELECT MODE(LOWER(UPPER(LOWER(UPPER(shop))))) AS m FROM buys", many, epsilon=0.01)
+    engine = DuckDBEngine(many, {"buys": pandas.DataFrame(rows())})
+    assert too_slow([(0, plan)], engine) == []
+    engine.close()
+
+
 @pytest.mark.soak
 def test_a_thousand_generated_questions_take_no_more_than_three_times_their_estimate(duckdb, memory):
     numbers = list(itertools.islice(accepted(range(10_000)), 1000))
