@@ -55,7 +55,10 @@ def too_slow(numbers, engine, *, pace=1):
     for number, plan in numbers:
         known = work_of(plan.question, POLICY)
         estimate = known.fixed_s + pace * known.people_s
-        taken = seconds(partial(release_invented, plan, engine.run))
+        run = partial(release_invented, plan, engine.run)
+        taken = seconds(run)
+        if taken > 3 * estimate:  # once in some hundred runs it is Python that collects its garbage
+            taken = statistics.median(seconds(run) for _ in range(5))
         if taken > 3 * estimate:
             late.append((number, taken, estimate))
     return late
@@ -91,6 +94,20 @@ def test_an_estimate_that_forgets_the_functions_is_noticed(duckdb, monkeypatch):
     assert too_slow([(0, plan)], duckdb) != []
 
 
+def test_a_choice_among_thousands_of_labels_takes_no_more_than_it_says():
+    """Labels are joined; a CASE of them, the value written out in each, took many times as long."""
+    table = POLICY.table("buys")
+    columns = [
+        replace(each, keys=tuple(f"shop {n}" for n in range(3000))) if each.name == "shop" else each
+        for each in table.columns
+    ]
+    many = replace(POLICY, tables=(replace(table, columns=tuple(columns)),))
+    (plan,) = plan_asked("SELECT MODE(LOWER(UPPER(LOWER(UPPER(shop))))) AS m FROM buys", many, epsilon=0.01)
+    engine = DuckDBEngine(many, {"buys": pandas.DataFrame(rows())})
+    assert too_slow([(0, plan)], engine) == []
+    engine.close()
+
+
 @pytest.mark.soak
 def test_a_thousand_generated_questions_take_no_more_than_three_times_their_estimate(duckdb, memory):
     numbers = list(itertools.islice(accepted(range(10_000)), 1000))
@@ -116,7 +133,11 @@ KEPT = "(SELECT person, paid, code, shop FROM buys WHERE person = 3)"
 STACKED = f"(SELECT * FROM {KEPT} AS a UNION ALL SELECT * FROM {KEPT} AS b)"
 PAIRED = f"{STACKED} AS l JOIN {STACKED} AS r ON l.person = r.person"
 JOINED = f"(SELECT l.person, l.paid, r.code, r.shop FROM {PAIRED})"
+WRITTEN = (
+    f"(SELECT person, paid, shop, CASE WHEN person = 3 THEN '{'a' * 150}' ELSE code END AS code FROM buys)"
+)
 FAMILIES = {
+    "texts of the question": family(f"{WRITTEN} AS s"),
     "rows": family(f"{KEPT} AS s"),
     "unions": family(f"{STACKED} AS s"),
     "joins": family(f"{JOINED} AS s"),
@@ -190,6 +211,21 @@ def test_what_is_late_only_for_some_is_refused_before_it_is_charged(size):
         assert caught.value.fields["reason"] in ("work", "too_many_tables", "too_long")
     with pytest.raises(UnsupportedQuery):
         read_asked(attack(**size), POLICY)  # what a watch is asked goes the same way
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT {} AS s FROM buys) AS t",
+        "(SELECT s FROM (SELECT {} AS s FROM buys) AS a UNION ALL SELECT code AS s FROM buys) AS t",
+        "(SELECT s FROM (SELECT person, {} AS s FROM buys) AS l JOIN buys AS r ON l.person = r.person) AS t",
+    ],
+)
+def test_a_long_text_of_the_question_is_reckoned_by_its_letters(source):
+    text = "SELECT COUNT(*) FILTER (WHERE LOWER(UPPER(LOWER(s))) = '~') AS n FROM " + source
+    plan_asked(text.format("CASE WHEN person = 3 THEN 'a' ELSE code END"), POLICY, epsilon=1)
+    with pytest.raises(UnsupportedQuery, match="rows of one unit"):
+        plan_asked(text.format(f"CASE WHEN person = 3 THEN '{'a' * 9000}' ELSE code END"), POLICY, epsilon=1)
 
 
 def test_the_limit_follows_the_deadline():

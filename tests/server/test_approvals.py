@@ -112,6 +112,53 @@ def test_an_approval_that_met_a_spent_budget_is_given_back(tmp_path):
         assert kept["state"] == "approved"
 
 
+def state_of(town):
+    return town.send("GET", "/api/datasets/town/approvals").json["approvals"][0]["state"]
+
+
+def test_a_repeated_request_does_not_give_back_what_its_first_try_used(town, monkeypatch):
+    """The first try is charged; the same request again meets a busy server: its approval stays used."""
+    decide(town, town.ask(COUNT, epsilon=0.6).json["approval"], "approved")
+    with (
+        monkeypatch.context() as failing
+    ):  # charged and not stored, so that the repetition reaches the ledger
+        failing.setattr("discreet.server.deadlines.answer", _fail)
+        assert town.ask(COUNT, epsilon=0.6, key="k").status == 503
+    with monkeypatch.context() as full:
+        full.setattr("discreet.server.deadlines.Desk._take", lambda *_: None)
+        assert town.ask(COUNT, epsilon=0.6, key="k").status == 429
+    assert state_of(town) == "used"
+    assert town.ask(COUNT, epsilon=0.6, key="other").status == 202  # it is not asked twice for one approval
+    assert town.spent().epsilon == pytest.approx(0.6)
+
+
+def _fail(*_):
+    raise RuntimeError
+
+
+def test_an_approval_is_used_once_though_its_first_try_gives_it_back_while_a_repetition_runs(town):
+    """Two tries under one key: the first is refused and gives its approval back, the second is charged."""
+    body = {"threshold": 10, "epsilon": 1}
+    decide(town, town.send("POST", "/api/datasets/town/watch", body=body).json["approval"], "approved")
+    approvals = town.house.dataset("town")._approvals
+    given_back = []
+    use = approvals.use
+
+    def used_by_an_earlier_try(*what, request):
+        first = use(*what, request=request)
+        second = use(*what, request=request)
+        approvals.give_back(first)
+        given_back.append(second)
+        return second
+
+    approvals.use = used_by_an_earlier_try
+    assert town.send("POST", "/api/datasets/town/watch", body=body, idempotency_key="k").status == 201
+    del approvals.use
+    assert given_back
+    assert state_of(town) == "used"
+    assert town.send("POST", "/api/datasets/town/watch", body=body).status == 202
+
+
 def test_rho_against_a_limit_in_epsilon_waits_and_owners_need_nobody(town):
     assert town.ask(COUNT, rho=0.001).status == 202
     assert town.ask(COUNT, epsilon=0.6, who="olga").status == 200

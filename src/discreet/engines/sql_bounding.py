@@ -108,7 +108,18 @@ class Statement:
         for index, measure in enumerate(self.plan.measures):
             if measure not in PLAIN:
                 select.select(named(measured(measure, columns, self._dialect), f"m{index}"), copy=False)
-        return select
+        return select if self.plan.tally is None or self.plan.tally.labels is None else self._labelled(select)
+
+    def _labelled(self, base: exp.Select) -> exp.Select:
+        """The rows whose value is one of a tally's labels, with its position: the labels are joined, for an
+        engine writes out a CASE of thousands again and again."""
+        assert self.plan.tally is not None
+        labels = self.plan.tally.labels or ()
+        names = [UNIT, *(f"k{index}" for index in range(len(self.plan.keys)))]
+        select = exp.Select().from_(base.subquery("b", copy=False), copy=False)
+        select.select(*(column(name, "b") for name in names), copy=False)
+        position = position_of(select, column("m0", "b"), labels, self._dialect, name="tallied")
+        return select.select(named(position, "m0"), copy=False)
 
     def _found(self) -> exp.Select:
         keys = [column(f"k{index}") for index in range(len(self.plan.keys))]
@@ -127,7 +138,8 @@ class Statement:
         group: exp.Expression = whole(0)
         for index, key in enumerate(self.plan.keys):
             assert key.domain is not None
-            position = position_of(select, index, key.domain, self._dialect)
+            own = column(f"k{index}", "base")
+            position = position_of(select, own, key.domain, self._dialect, name=f"labels{index}")
             group = binary(exp.Add, binary(exp.Mul, group, whole(len(key.domain))), position)
         return select.select(column(UNIT, "base"), named(group, GROUP), *numbers, copy=False)
 

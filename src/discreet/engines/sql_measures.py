@@ -20,9 +20,11 @@ def key_of(key: Key, columns: Columns, dialect: Dialect) -> exp.Expression:
     return binary(exp.Add, built, real(0.0)) if key.expression.type == "number" else built
 
 
-def position_of(select: exp.Select, index: int, domain: Domain, dialect: Dialect) -> exp.Expression:
-    """The position of key `index` among its labels; rows with another key are left out by the join."""
-    key = column(f"k{index}", "base")
+def position_of(
+    select: exp.Select, key: exp.Expression, domain: Domain, dialect: Dialect, *, name: str
+) -> exp.Expression:
+    """The position of a key among its labels, which are joined under a name; rows with another key are left
+    out by the join."""
     whole_numbers = all(type(label) is int for label in domain)
     if whole_numbers and list(domain) == list(range(domain[0], domain[0] + len(domain))):  # type: ignore[arg-type,operator]
         low, high = whole(int(domain[0])), whole(int(domain[-1]))  # type: ignore[arg-type]
@@ -34,7 +36,6 @@ def position_of(select: exp.Select, index: int, domain: Domain, dialect: Dialect
         exp.Tuple(expressions=[dialect.literal(label, _type_of(domain)), whole(position)])
         for position, label in enumerate(domain)
     ]
-    name = f"labels{index}"
     alias = exp.TableAlias(
         this=exp.to_identifier(name), columns=[exp.to_identifier("label"), exp.to_identifier("at")]
     )
@@ -97,19 +98,8 @@ def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expres
 
 
 def tallied(tally: Tally, columns: Columns, dialect: Dialect) -> exp.Expression:
-    """Step 2 for a tally: the row's place on the lattice or among the labels."""
-    argument = build(tally.argument, columns, dialect)
+    """Step 2 for a tally: the row's place on the lattice; or its label, whose position is yet to be found."""
+    value = build(tally.argument, columns, dialect)
     if tally.lattice is not None:
-        value = place(tally.lattice, argument, dialect)
-    else:
-        assert tally.labels is not None
-        value = when(
-            *(
-                (
-                    binary(exp.EQ, argument.copy(), dialect.literal(label, tally.argument.type)),
-                    whole(position),
-                )
-                for position, label in enumerate(tally.labels)
-            )
-        )
+        value = place(tally.lattice, value, dialect)
     return value if tally.condition is None else when((build(tally.condition, columns, dialect), value))

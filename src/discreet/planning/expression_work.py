@@ -10,6 +10,7 @@ READ_S = 10e-9  # a stored or computed value is read
 PLAIN_S = 50e-9  # it is compared, added, chosen
 HEAVY_S = 500e-9  # it is divided, rounded, taken from a date
 TEXT_S = 2e-6  # it is a text as long as a name, and changed, cut, searched or read as something else
+NAME_LETTERS = 8  # that a name has; a text of a question may have thousands
 
 # How often at most an engine's SQL repeats what a function is of: each nesting multiplies by it.
 COPIES = {
@@ -48,26 +49,42 @@ PLAIN = {
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of SQL that something becomes, and the seconds that they take on one row."""
+    """The parts of SQL that something becomes, and the seconds that they take on one row.
+
+    `letters` is the length of the longest text that is written out inside: no function makes a text longer.
+    """
 
     nodes: int = 0
     seconds: float = 0.0
+    letters: int = 0
 
     def __add__(self, other: "Parts") -> "Parts":
-        return Parts(self.nodes + other.nodes, self.seconds + other.seconds)
+        letters = max(self.letters, other.letters)
+        return Parts(self.nodes + other.nodes, self.seconds + other.seconds, letters)
 
     def times(self, count: int) -> "Parts":
         """So many copies."""
-        return Parts(self.nodes * count, self.seconds * count)
+        return Parts(self.nodes * count, self.seconds * count, self.letters)
+
+    @property
+    def names(self) -> float:
+        """How many times as long as a name its texts may be."""
+        return max(1.0, self.letters / NAME_LETTERS)
+
+    @property
+    def stored(self) -> "Parts":
+        """The same value where it is read, and not computed."""
+        return Parts(1, READ_S, self.letters)
 
 
 Costs: TypeAlias = Mapping[tuple[str, str], Parts]  # of a column, by table and name
 
 
-def _own_s(node: Call) -> float:
-    if node.function in PLAIN:
-        return PLAIN_S
-    return TEXT_S if any(each.type == "text" for each in (node, *node.arguments)) else HEAVY_S
+def _own(node: Call, inner: Parts) -> Parts:
+    """The call itself, of arguments that hold these parts; a text takes as long as it is."""
+    is_text = any(each.type == "text" for each in (node, *node.arguments))
+    seconds = PLAIN_S if node.function in PLAIN else TEXT_S if is_text else HEAVY_S
+    return Parts(1, seconds * inner.names if is_text else seconds)
 
 
 def parts_of(node: Expression, costs: Costs) -> Parts:
@@ -80,15 +97,16 @@ def parts_of(node: Expression, costs: Costs) -> Parts:
     if isinstance(node, Name):
         return costs[node.table or "", node.name]
     if isinstance(node, Case):
-        inner = [*(part for branch in node.branches for part in branch), node.otherwise]
-        return sum((parts_of(each, costs) for each in inner), Parts(1, PLAIN_S))
+        every = [*(part for branch in node.branches for part in branch), node.otherwise]
+        return sum((parts_of(each, costs) for each in every), Parts(1, PLAIN_S))
     if not isinstance(node, Call):
-        return Parts(1, READ_S)
+        text = getattr(node, "value", None)
+        return Parts(1, READ_S, len(text) if isinstance(text, str) else 0)
     if _is_real(node):
         return _chain(node, costs).times(2)  # what NULLIF is of, around the outermost operation alone
     copies = COPIES.get(node.function, NULLED.get(node.function, 1))
-    own = Parts(1, _own_s(node))
-    return sum((parts_of(each, costs).times(copies) for each in node.arguments), own)
+    inner = sum((parts_of(each, costs).times(copies) for each in node.arguments), Parts())
+    return inner + _own(node, inner)
 
 
 def _is_real(node: Expression) -> bool:
@@ -101,4 +119,5 @@ def _chain(node: Expression, costs: Costs) -> Parts:
     if not isinstance(node, Call) or not _is_real(node):
         return parts_of(node, costs)
     first, *others = (_chain(each, costs) for each in node.arguments)
-    return sum((each.times(ARITHMETIC[node.function]) for each in others), Parts(1, _own_s(node)) + first)
+    inner = sum((each.times(ARITHMETIC[node.function]) for each in others), first)
+    return inner + _own(node, inner)

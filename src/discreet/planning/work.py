@@ -9,7 +9,7 @@ much from little. A unit may have more rows in a table than count; so at least L
 and a table whose units have far more takes longer for every question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.errors import UnsupportedQuery
@@ -179,8 +179,8 @@ def _of_unit(question: Question, rows: Mapping[str, int]) -> Flow:
     seconds, most = 0.0, Parts()
     for chosen in question.sets:
         keys = [question.keys[position] for position in chosen]
-        cell_s = KEYED_S if all(each.domain is not None for each in keys) else FOUND_S
         grouped = sum((parts_of(each.expression, flow.costs) for each in keys), Parts())
+        cell_s = KEYED_S if all(each.domain is not None for each in keys) else FOUND_S * grouped.names
         measured = [_measured(each.aggregate, flow.costs) for each in question.measures]
         searched = [_search(parts_of(each, flow.costs)) for each in _searched(question)]
         every = sum((*measured, *searched), grouped)
@@ -229,7 +229,7 @@ def _stored(relation: Relation) -> Costs:
 
 def _project(relation: Project, source: Flow) -> Flow:
     """New columns: computed here, and again wherever an engine puts them in place of their names."""
-    stored = dict.fromkeys(source.costs, Parts(1, READ_S))
+    stored = {name: each.stored for name, each in source.costs.items()}
     own = sum((parts_of(each, stored) for _, each in relation.outputs), Parts())
     costs = {(relation.alias, name): parts_of(each, source.costs) for name, each in relation.outputs}
     return Flow(source.rows, source.seconds + source.rows * own.seconds, source.parts + own, costs)
@@ -241,11 +241,13 @@ def _join(relation: Joined, left: Flow, right: Flow) -> Flow:
     if relation.cap is None:
         joined = _joined_by_key(relation, left.rows, right.rows)
         return Flow(joined, seconds + joined * JOIN_S, parts, {**left.costs, **right.costs})
-    sides = ((left, relation.left), (right, relation.right))
-    capping = sum(flow.rows * (CAP_S + CAP_FIELD_S * len(side.fields)) for flow, side in sides)
-    computed = sum(flow.rows * sum(each.seconds for each in flow.costs.values()) for flow, _ in sides)
+    capping = sum(
+        flow.rows * (CAP_S + sum(CAP_FIELD_S * each.names + each.seconds for each in flow.costs.values()))
+        for flow in (left, right)
+    )
     joined = min(left.rows, relation.cap) * min(right.rows, relation.cap)
-    return Flow(joined, seconds + capping + computed + joined * JOIN_S, parts, _stored(relation))
+    costs = {name: each.stored for name, each in (*left.costs.items(), *right.costs.items())}
+    return Flow(joined, seconds + capping + joined * JOIN_S, parts, costs)
 
 
 def _joined_by_key(relation: Joined, left: int, right: int) -> int:
@@ -280,19 +282,24 @@ def _single(relation: Relation) -> set[str]:
 
 def _stack(relation: Stacked, members: Sequence[Flow]) -> Flow:
     costs = {
-        (field.table, field.name): max(
-            (flow.costs[member.fields[place].table, member.fields[place].name]
-             for flow, member in zip(members, relation.members, strict=True)),
-            key=lambda parts: parts.seconds,
+        (field.table, field.name): _most(
+            flow.costs[member.fields[place].table, member.fields[place].name]
+            for flow, member in zip(members, relation.members, strict=True)
         )
         for place, field in enumerate(relation.fields)
-    }  # fmt: skip
+    }
     return Flow(
         sum(each.rows for each in members),
         sum(each.seconds for each in members),
         sum((each.parts for each in members), Parts()),
         costs,
     )
+
+
+def _most(each: Iterable[Parts]) -> Parts:
+    """The most of each number."""
+    found = list(each)
+    return Parts(*(max(getattr(one, name) for one in found) for name in ("nodes", "seconds", "letters")))
 
 
 def _per_unit(relation: PerUnit, source: Flow) -> Flow:

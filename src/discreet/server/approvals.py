@@ -81,6 +81,13 @@ class Approvals:
         """Nothing was charged: what was just used may be used again."""
         self._move(used, "approved", request=None)
 
+    def keep_used(self, repeated: Repeated) -> None:
+        """A repeated request was charged: if its first try has given the approval back meanwhile, it is used
+        all the same."""
+        self._records.change(
+            "UPDATE approvals SET state = 'used' WHERE id = ? AND state = 'approved'", repeated.id
+        )
+
     def decide(self, dataset: str, approval: str, decision: State, *, owner: Person) -> Approval:
         """Approve or deny what waits; what was decided before stays so."""
         self._records.change(

@@ -298,6 +298,8 @@ class Dataset:
             if used is not None and not isinstance(used, Repeated):
                 await self._desk.look(partial(self._approvals.give_back, used))
             raise
+        if isinstance(used, Repeated):
+            await self._desk.look(partial(self._approvals.keep_used, used))
 
 
 def _size(engine: object, limits: Limits) -> dict[str, int]:
