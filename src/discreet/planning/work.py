@@ -159,7 +159,7 @@ def _searched(question: Question) -> tuple[Expression, ...]:
 
 def _search(parts: Parts) -> Parts:
     """A value is put in its bin by halving: written for every bin, it is compared with few of them."""
-    return Parts(BINS * (parts.nodes + 1), HALVINGS * (parts.seconds + PLAIN_S))
+    return Parts(BINS * (parts.nodes + 1), HALVINGS * (parts.seconds + PLAIN_S), parts.letters)
 
 
 @dataclass(frozen=True)
