@@ -46,6 +46,7 @@ def test_a_batch_is_bounded():
 
     def commit(batch):
         batches.append(len(batch))
+        time.sleep(0.05)  # the others come to wait meanwhile
         for job in batch:
             job.finish(result=job.work)
 
