@@ -37,6 +37,7 @@ LOCAL = [
     dp.local.choice(values=range(10), epsilon=1),
     dp.local.ProjectiveChoice(values=range(10), epsilon=1, field=3),
     dp.local.ProjectiveChoice(values=range(10), epsilon=2, field=4),
+    dp.local.distribution(bounds=(0, 15), epsilon=1, bins=16),
     dp.local.number(bounds=(0, 15), epsilon=1),
     dp.local.number(bounds=(0, 15), epsilon=4),
     dp.local.number(bounds=(0, 15), epsilon=1, noise="laplace"),
@@ -113,7 +114,7 @@ COUNTED = [
     dp.Quantile(epsilon=2, quantile=0.75, bounds=(0, 4), step=1, relation="replace"),
     dp.Quantile(epsilon=2, bounds=(0, 4), step=1, max_rows=2),
     dp.TopK(epsilon=2, sensitivity=1, count=2),
-    *LOCAL[:6],
+    *LOCAL[:7],
 ]
 
 

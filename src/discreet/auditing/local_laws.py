@@ -1,6 +1,7 @@
 """Local reports over finite fields as targets: their law written down a second time, by listing vectors."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -32,6 +33,25 @@ def projective_law(mechanism: Any) -> Callable[[Any], Law]:
                 for digit in range(q):
                     found[number * q + digit] = (grow if digit == own else ball(1)) / total
             return found
+
+    return law
+
+
+def wave_law(mechanism: Any) -> Callable[[Any], Law]:
+    """Places of the window of the number's bin e^ε times as often as others."""
+    low, high = mechanism.bounds
+
+    def law(value: Any) -> Law:
+        part = (Fraction(value) - low) / (high - low)
+        home = next(
+            x for x in range(mechanism.bins) if part * mechanism.bins < x + 1 or x == mechanism.bins - 1
+        )
+        inside = range(home, home + mechanism.window)
+        with working_precision(BITS):
+            grow = ball(mechanism.epsilon).exp()
+            weights = [grow if y in inside else ball(1) for y in range(mechanism.bins + mechanism.window - 1)]
+            total = sum(weights, ball(0))
+            return {y: weight / total for y, weight in enumerate(weights)}
 
     return law
 

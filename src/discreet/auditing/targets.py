@@ -230,6 +230,13 @@ def _local_projective(mechanism: Any) -> Adapted:
     return Adapted(lambda data, n: mechanism.randomize_many([data] * n), pairs, law, tuple(pairs))
 
 
+def _local_wave(mechanism: Any) -> Adapted:
+    """A report of a bounded number's bin: the data are one person's number."""
+    pairs = _ends(mechanism)
+    law = local_laws.wave_law(mechanism)
+    return Adapted(lambda data, n: mechanism.randomize([data] * n), pairs, law, tuple(pairs))
+
+
 def _local_window(mechanism: Any) -> Adapted:
     """A report of a bounded number, by windows: the data are one person's number."""
     pairs = _ends(mechanism)
@@ -251,6 +258,7 @@ def _ends(mechanism: Any) -> list[Pair]:
 ADAPTERS: tuple[tuple[tuple[str, ...], Callable[[Any], Adapted]], ...] = (
     (("randomize", "values", "size"), _local_choice),
     (("randomize", "values", "field"), _local_projective),
+    (("randomize", "bins", "window"), _local_wave),
     (("randomize", "levels", "window"), _local_window),
     (("randomize", "noise", "bounds"), _local_noise),
     (("choose", "scores", "sensitivity"), _selection),

@@ -15,16 +15,20 @@ from discreet.local.domain import Domain
 from discreet.local.laplace_number import LaplaceNumber
 from discreet.local.projective import ProjectiveChoice
 from discreet.local.shares import Shares
+from discreet.local.wave_number import Distribution, WaveNumber
 from discreet.local.window_number import WindowNumber
 from discreet.numerics import Real, exact_epsilon
 
 __all__ = [
     "Choice",
+    "Distribution",
     "LaplaceNumber",
     "ProjectiveChoice",
     "Shares",
+    "WaveNumber",
     "WindowNumber",
     "choice",
+    "distribution",
     "from_json",
     "number",
 ]
@@ -66,7 +70,18 @@ def number(
     raise InvalidParameter(f'noise must be "window" or "laplace", got {str(noise)[:60]}.', parameter="noise")
 
 
-def from_json(protocol: str | dict[str, Any]) -> Choice | ProjectiveChoice | WindowNumber | LaplaceNumber:
+def distribution(*, bounds: tuple[Real, Real], epsilon: Real, bins: Real = 32) -> WaveNumber:
+    """Return a protocol for the distribution of a bounded number, in equal bins, with its quantiles.
+
+    >>> distribution(bounds=(0, 15), epsilon=1, bins=16).places
+    23
+    """
+    return WaveNumber(bounds=bounds, epsilon=epsilon, bins=bins)
+
+
+def from_json(
+    protocol: str | dict[str, Any],
+) -> Choice | ProjectiveChoice | WaveNumber | WindowNumber | LaplaceNumber:
     """The protocol that `to_json` wrote: both halves can be run from it, apart.
 
     >>> from_json(choice(values=["a", "b"], epsilon=1).to_json()) == choice(values=["a", "b"], epsilon=1)
@@ -80,9 +95,9 @@ def from_json(protocol: str | dict[str, Any]) -> Choice | ProjectiveChoice | Win
     fields: dict[str, Any] = protocol if isinstance(protocol, dict) else {}
     if fields.get("version") != 1:
         raise InvalidParameter("a protocol must be an object of version 1.", parameter="version")
-    for known in (Choice, ProjectiveChoice, WindowNumber, LaplaceNumber):
+    for known in (Choice, ProjectiveChoice, WaveNumber, WindowNumber, LaplaceNumber):
         if fields.get("protocol") == known.protocol:
             return known.from_json(fields)
     raise InvalidParameter(
-        "a protocol must name its kind: choice, projective, window or laplace.", parameter="protocol"
+        "a protocol must name its kind: choice, projective, window, wave or laplace.", parameter="protocol"
     )

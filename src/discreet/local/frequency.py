@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.local.domain import Domain
-from discreet.local.report import AGAIN, Comparison, listed, read_field, read_fraction
+from discreet.local.report import AGAIN, WORD, Comparison, listed, read_field, read_fraction, word_threshold
 from discreet.local.shares import Shares
 from discreet.local.sources import read_reports
 from discreet.losses import PrivacyLoss, channel
@@ -22,7 +22,6 @@ from discreet.numerics import (
     Estimate,
     Real,
     ball,
-    certified_floor,
     exact_confidence,
     exact_epsilon,
     exact_whole,
@@ -30,7 +29,6 @@ from discreet.numerics import (
 )
 from discreet.randomness import Source, fresh_source
 
-WORD = 1 << 64
 MOST_AT_ONCE = 1 << 18  # reports drawn at a time: bounds the memory of a batch
 
 
@@ -98,13 +96,8 @@ class Frequencies(ABC):
 
     @cached_property
     def threshold(self) -> int:
-        """⌊2^64 · 1/(1 + odds·e^-ε)⌋: a report supports the truth where a random word lies below it."""
-        odds = self.odds
-
-        def share() -> Any:
-            return WORD / (1 + ball(odds) * (-ball(self.epsilon)).exp())
-
-        return certified_floor(share)
+        """⌊2^64/(1 + odds·e^-ε)⌋: a report supports the truth where a random word lies below it."""
+        return word_threshold(self.odds, self.epsilon)
 
     @property
     def own(self) -> Fraction:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Estimate, Interval, Real, exact
+from discreet.numerics import Estimate, Interval, Real, ball, certified_floor, exact
 
+WORD = 1 << 64
 AGAIN = "A second report of the same person costs epsilon once more."
 
 
@@ -51,6 +52,17 @@ def parse_fraction(text: Any, name: str) -> Fraction:
         return exact(Fraction(str(text)), name=name)
     except (ValueError, ZeroDivisionError):
         raise InvalidParameter(f"{name} must be a number.", parameter=name) from None
+
+
+def word_threshold(odds: Fraction, epsilon: Fraction) -> int:
+    """⌊2^64/(1 + odds·e^-ε)⌋, where there are `odds` other reports for each that the truth makes likelier.
+
+    A random word below it makes a likely report: rounded down, so the ratio of probabilities is at most e^ε.
+
+    >>> word_threshold(Fraction(1), Fraction(1)) / 2**64  # e/(e + 1)
+    0.7310585786300049
+    """
+    return certified_floor(lambda: WORD / (1 + ball(odds) * (-ball(epsilon)).exp()))
 
 
 def miss(confidence: Real) -> float:
