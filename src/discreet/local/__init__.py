@@ -13,6 +13,7 @@ from discreet.local.choice import Choice
 from discreet.local.choosing import choose_protocol
 from discreet.local.domain import Domain
 from discreet.local.laplace_number import LaplaceNumber
+from discreet.local.page import write_page
 from discreet.local.projective import ProjectiveChoice
 from discreet.local.shares import Shares
 from discreet.local.wave_number import Distribution, WaveNumber
@@ -31,6 +32,7 @@ __all__ = [
     "distribution",
     "from_json",
     "number",
+    "write_page",
 ]
 
 
