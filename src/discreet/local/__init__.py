@@ -11,10 +11,12 @@ from typing import Any
 from discreet.errors import InvalidParameter
 from discreet.local.choice import Choice
 from discreet.local.choosing import choose_protocol
+from discreet.local.client import Client
 from discreet.local.domain import Domain
 from discreet.local.laplace_number import LaplaceNumber
 from discreet.local.page import write_page
 from discreet.local.projective import ProjectiveChoice
+from discreet.local.questions import Questions
 from discreet.local.shares import Shares
 from discreet.local.wave_number import Distribution, WaveNumber
 from discreet.local.window_number import WindowNumber
@@ -22,9 +24,11 @@ from discreet.numerics import Real, exact_epsilon
 
 __all__ = [
     "Choice",
+    "Client",
     "Distribution",
     "LaplaceNumber",
     "ProjectiveChoice",
+    "Questions",
     "Shares",
     "WaveNumber",
     "WindowNumber",
