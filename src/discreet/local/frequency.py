@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.local.domain import Domain
-from discreet.local.report import AGAIN, WORD, Comparison, listed, read_field, read_fraction, word_threshold
+from discreet.local.report import (
+    AGAIN,
+    WORD,
+    Comparison,
+    listed,
+    read_counts,
+    read_field,
+    read_fraction,
+    word_threshold,
+)
 from discreet.local.shares import Shares
 from discreet.local.sources import read_reports
 from discreet.losses import PrivacyLoss, channel
@@ -165,6 +174,14 @@ class Frequencies(ABC):
         """
         supports, size = self._count(read_reports(reports, column=column))
         return Shares(self, supports, size)
+
+    def from_tally(self, tally: dict[str, Any]) -> Shares:
+        """Return the shares that `Shares.to_json` wrote."""
+        supports = read_counts(tally, "supports", self.domain.size)
+        reports = exact_whole(read_field(tally, "reports"), name="reports", least=1)
+        if supports.max() > reports:
+            raise InvalidParameter("supports must be at most the reports.", parameter="supports")
+        return Shares(self, supports, reports)
 
     def estimate(self, reports: Any, *, confidence: Real = 0.95) -> dict[Any, Estimate]:
         """Return the share of every value among those who reported: unbiased, with error and interval."""

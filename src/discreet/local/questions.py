@@ -111,8 +111,8 @@ def _check_answers(protocol: Protocol, answers: list[Any]) -> None:
 
 
 def _error(protocols: Mapping[str, Protocol], asked: int) -> float:
-    """n times the mean variance of an estimate, in parts of its range, where asked of d questions are answered:
-    d/asked·(variance of a report) + (d/asked - 1)/4 at most for having asked some people and not others.
+    """n times the mean variance of an estimate, in parts of its range: d/asked·(variance of a report), and at
+    most (d/asked - 1)/4 for having asked some people and not others.
     """
     total, fewer = 0.0, len(protocols) / asked
     for protocol in protocols.values():

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.numerics import Estimate, Interval, Real, ball, certified_floor, exact
@@ -39,6 +40,15 @@ def read_field(protocol: dict[str, Any], name: str) -> Any:
     if name not in protocol:
         raise InvalidParameter(f"a protocol must have the field {name}.", parameter=name)
     return protocol[name]
+
+
+def read_counts(stored: dict[str, Any], name: str, size: int) -> NDArray[np.int64]:
+    """Counts that were stored as a list of this length."""
+    counts = read_field(stored, name)
+    whole = isinstance(counts, list) and all(type(count) is int and 0 <= count < 1 << 62 for count in counts)
+    if not whole or len(counts) != size:
+        raise InvalidParameter(f"{name} must be {size} whole numbers.", parameter=name)
+    return np.array(counts, dtype=np.int64)
 
 
 def read_fraction(protocol: dict[str, Any], name: str) -> Fraction:

@@ -143,6 +143,10 @@ class Shares:
             for value, share, error, low, high in zip(values, *(c.tolist() for c in columns), strict=True)
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, which are all that an estimate needs."""
+        return {"reports": self.reports, "supports": self.supports.tolist()}
+
     def __repr__(self) -> str:
         return f"Shares(values={len(self)}, reports={self.reports})"
 

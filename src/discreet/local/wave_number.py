@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.local.bounded import BoundedNumber
-from discreet.local.report import WORD, read_field
+from discreet.local.report import WORD, read_counts, read_field
 from discreet.local.shares import mean_bounds
 from discreet.local.sources import Groups, read_reports
 from discreet.local.window_number import WindowNumber
@@ -63,6 +63,10 @@ class WaveNumber(WindowNumber):
         read = self._read([int(p) if isinstance(p, np.integer) else p for p in places])
         counts = np.bincount(read, weights=many, minlength=self.places).astype(np.int64)
         return Distribution(self, counts)
+
+    def from_tally(self, tally: dict[str, Any]) -> "Distribution":
+        """Return the distribution that `Distribution.to_json` wrote."""
+        return Distribution(self, read_counts(tally, "counts", self.places))
 
     def estimate(self, reports: Any, *, confidence: Real = 0.95) -> Any:
         """Return the distribution behind reports; its bounds are asked for at any confidence."""
@@ -187,6 +191,10 @@ class Distribution:
         steps = np.concatenate([[0.0], np.cumsum(self.shares)])
         found = float(np.interp(wanted, steps, self.edges))
         return min(max(found, ends.lower), ends.upper), ends
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, which are all that an estimate needs."""
+        return {"counts": self.counts.tolist()}
 
     def __repr__(self) -> str:
         return f"Distribution(bins={self.protocol.bins}, reports={self.reports})"
