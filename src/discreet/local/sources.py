@@ -68,6 +68,7 @@ def _from_file(path: Path, column: str) -> Groups:
         )
     with duckdb.connect() as connection:
         connection.execute(f"SET perfect_ht_threshold = {DENSE_BITS}")
+        connection.execute("SET enable_progress_bar = false")
         return _from_duckdb(getattr(connection, reader)(str(path)), column)
 
 
