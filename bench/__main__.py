@@ -11,6 +11,7 @@ BENCHES = (
     "audit",
     "cover",
     "ledger",
+    "local",
     "mechanisms",
     "noise",
     "postgres",

@@ -35,6 +35,9 @@ ENUMERATED = [
 LOCAL = [
     dp.local.choice(values=["a", "b", "c"], epsilon=1),
     dp.local.choice(values=range(10), epsilon=1),
+    dp.local.ProjectiveChoice(values=range(10), epsilon=1, field=3),
+    dp.local.ProjectiveChoice(values=range(10), epsilon=2, field=4),
+    dp.local.distribution(bounds=(0, 15), epsilon=1, bins=16),
     dp.local.number(bounds=(0, 15), epsilon=1),
     dp.local.number(bounds=(0, 15), epsilon=4),
     dp.local.number(bounds=(0, 15), epsilon=1, noise="laplace"),
@@ -100,7 +103,8 @@ def test_the_others_are_sampled_as_users_call_them(mechanism):
 
 def test_every_mechanism_is_enumerated_and_so_is_every_local_protocol():
     assert {name(mechanism) for mechanism in ENUMERATED} == {kind.__name__ for kind in ALL}
-    protocols = {known for known in dp.local.__all__ if known[0].isupper()}
+    protocols = {known for known in dp.local.__all__ if hasattr(getattr(dp.local, known), "randomize")}
+    protocols -= {"Questions"}  # of several protocols: see tests/local/test_client.py
     assert {name(mechanism) for mechanism in LOCAL} == protocols
 
 
@@ -111,7 +115,7 @@ COUNTED = [
     dp.Quantile(epsilon=2, quantile=0.75, bounds=(0, 4), step=1, relation="replace"),
     dp.Quantile(epsilon=2, bounds=(0, 4), step=1, max_rows=2),
     dp.TopK(epsilon=2, sensitivity=1, count=2),
-    *LOCAL[:4],
+    *LOCAL[:7],
 ]
 
 

@@ -82,7 +82,58 @@ def test_reports_of_two_protocols_are_not_mixed(capsys, answers, tmp_path):
     assert "one protocol" in err
 
 
-@pytest.mark.parametrize("command", ["randomize", "estimate"])
+@pytest.mark.parametrize("command", ["randomize", "collect", "estimate", "page"])
 def test_help_shows_an_example(capsys, command):
     _, out, _ = run(capsys, command, "--help")
     assert "Example: discreet local" in out
+
+
+def test_a_large_domain_is_collected_from_tables_and_its_largest_shares_printed(capsys, tmp_path):
+    answers, made = tmp_path / "answers.txt", tmp_path / "made.json"
+    answers.write_text("7\n" * 3000 + "123\n" * 1000)
+    _, out, _ = run(capsys, "randomize", answers, "--epsilon", 4, "--domain", 2000)
+    made.write_text(out)
+    reports = json.loads(out)["reports"]
+    for name, some in (("a", reports[::2]), ("b", reports[1::2])):
+        (tmp_path / f"{name}.csv").write_text("report\n" + "\n".join(map(str, some)) + "\n")
+    code, out, _ = run(capsys, "collect", tmp_path / "a.csv", tmp_path / "b.csv", "--protocol", made)
+    assert code == 0
+    (tmp_path / "counts.json").write_text(out)
+    code, out, _ = run(capsys, "estimate", tmp_path / "counts.json", "--top", 2)
+    assert [line.split(":")[0] for line in out.splitlines()[:2]] == ["7", "123"]
+    _, from_counts, _ = run(capsys, "estimate", tmp_path / "counts.json", "--json", "--liars", "0.01")
+    _, from_reports, _ = run(capsys, "estimate", made, "--json", "--liars", "0.01")
+    assert json.loads(from_counts) == json.loads(from_reports)
+    found = json.loads(from_counts)
+    assert found["moved_by_liars"] > 0.01
+    assert found["estimates"]["7"]["lower"] < 0.75 < found["estimates"]["7"]["upper"]
+    code, out, _ = run(capsys, "estimate", tmp_path / "counts.json", "--liars", "0.01")
+    assert "Liars can move" in out
+
+
+def test_hashed_text_and_distributions_have_their_options(capsys, tmp_path):
+    answers, made = tmp_path / "answers.txt", tmp_path / "made.json"
+    answers.write_text("tea\n" * 40)
+    code, out, _ = run(capsys, "randomize", answers, "--epsilon", 4, "--domain", 5000, "--seed", "june")
+    assert (code, json.loads(out)["protocol"]["seed"]) == (0, "june")
+    answers.write_text("3\n" * 500 + "9\n" * 500)
+    _, out, _ = run(capsys, "randomize", answers, "--epsilon", 4, "--bounds", 0, 15, "--bins", 16)
+    made.write_text(out)
+    _, out, _ = run(capsys, "estimate", made, "--json")
+    found = json.loads(out)
+    assert len(found["shares"]) == 16
+    assert found["quantiles"]["1/4"]["lower"] <= 4 <= found["quantiles"]["3/4"]["upper"]
+    _, out, _ = run(capsys, "estimate", made)
+    assert "quantile 1/2" in out
+    made.write_text(
+        json.dumps({"protocol": json.loads(made.read_text())["protocol"], "tally": {"counts": [1]}})
+    )
+    code, out, _ = run(capsys, "estimate", made, "--json")
+    assert (code, json.loads(out)["error"]["code"]) == (2, "invalid_parameter")
+
+
+def test_a_page_is_written(capsys, tmp_path):
+    code, _, _ = run(capsys, "page", tmp_path / "surveys")
+    assert code == 0
+    assert (tmp_path / "surveys" / "survey.html").exists()
+    assert "socks" in (tmp_path / "surveys" / "surveys.js").read_text()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.auditing import laws, selection_laws
+from discreet.auditing import laws, local_laws, selection_laws
 from discreet.auditing.blackbox import Target
 from discreet.auditing.claim import BITS
 from discreet.auditing.exact import Law
@@ -222,6 +222,21 @@ def _local_choice(mechanism: Any) -> Adapted:
     return Adapted(lambda data, n: mechanism.randomize([data] * n), pairs, law, tuple(pairs))
 
 
+def _local_projective(mechanism: Any) -> Adapted:
+    """A report over a finite field: the data are one person's value."""
+    values = list(mechanism.values)
+    pairs = [(values[0], values[1]), (values[0], values[-1])]
+    law = local_laws.projective_law(mechanism) if mechanism.reports <= MOST_POINTS else None
+    return Adapted(lambda data, n: mechanism.randomize_many([data] * n), pairs, law, tuple(pairs))
+
+
+def _local_wave(mechanism: Any) -> Adapted:
+    """A report of a bounded number's bin: the data are one person's number."""
+    pairs = _ends(mechanism)
+    law = local_laws.wave_law(mechanism)
+    return Adapted(lambda data, n: mechanism.randomize([data] * n), pairs, law, tuple(pairs))
+
+
 def _local_window(mechanism: Any) -> Adapted:
     """A report of a bounded number, by windows: the data are one person's number."""
     pairs = _ends(mechanism)
@@ -242,6 +257,8 @@ def _ends(mechanism: Any) -> list[Pair]:
 
 ADAPTERS: tuple[tuple[tuple[str, ...], Callable[[Any], Adapted]], ...] = (
     (("randomize", "values", "size"), _local_choice),
+    (("randomize", "values", "field"), _local_projective),
+    (("randomize", "bins", "window"), _local_wave),
     (("randomize", "levels", "window"), _local_window),
     (("randomize", "noise", "bounds"), _local_noise),
     (("choose", "scores", "sensitivity"), _selection),

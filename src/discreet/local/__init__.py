@@ -10,20 +10,55 @@ from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.local.choice import Choice
+from discreet.local.choosing import choose_protocol
+from discreet.local.client import Client
+from discreet.local.domain import Domain
 from discreet.local.laplace_number import LaplaceNumber
+from discreet.local.page import write_page
+from discreet.local.projective import ProjectiveChoice
+from discreet.local.questions import Questions
+from discreet.local.shares import Shares
+from discreet.local.wave_number import Distribution, WaveNumber
 from discreet.local.window_number import WindowNumber
-from discreet.numerics import Real
+from discreet.numerics import Real, exact_epsilon
 
-__all__ = ["Choice", "LaplaceNumber", "WindowNumber", "choice", "from_json", "number"]
+__all__ = [
+    "Choice",
+    "Client",
+    "Distribution",
+    "LaplaceNumber",
+    "ProjectiveChoice",
+    "Questions",
+    "Shares",
+    "WaveNumber",
+    "WindowNumber",
+    "choice",
+    "distribution",
+    "from_json",
+    "number",
+    "write_page",
+]
 
 
-def choice(*, values: Sequence[Any], epsilon: Real) -> Choice:
-    """A protocol for one of several public values; the size of a report is chosen for the least error.
+def choice(
+    *,
+    values: Sequence[Any] | None = None,
+    domain: Real | None = None,
+    epsilon: Real,
+    seed: str | None = None,
+) -> Choice | ProjectiveChoice:
+    """Return the protocol with the least error for one of several values, then the shortest report.
+
+    The values are listed, or the whole numbers below `domain`, or with a public `seed` any text, which is
+    hashed to one of `domain` places.
 
     >>> choice(values=["tea", "coffee"], epsilon=1).size
     1
+    >>> choice(domain=10**6, epsilon=1).field
+    4
     """
-    return Choice(values=values, epsilon=epsilon)
+    known = Domain.of(values=values, domain=domain, seed=seed)
+    return choose_protocol(known, exact_epsilon(epsilon))
 
 
 def number(
@@ -41,7 +76,18 @@ def number(
     raise InvalidParameter(f'noise must be "window" or "laplace", got {str(noise)[:60]}.', parameter="noise")
 
 
-def from_json(protocol: str | dict[str, Any]) -> Choice | WindowNumber | LaplaceNumber:
+def distribution(*, bounds: tuple[Real, Real], epsilon: Real, bins: Real = 32) -> WaveNumber:
+    """Return a protocol for the distribution of a bounded number, in equal bins, with its quantiles.
+
+    >>> distribution(bounds=(0, 15), epsilon=1, bins=16).places
+    23
+    """
+    return WaveNumber(bounds=bounds, epsilon=epsilon, bins=bins)
+
+
+def from_json(
+    protocol: str | dict[str, Any],
+) -> Choice | ProjectiveChoice | WaveNumber | WindowNumber | LaplaceNumber:
     """The protocol that `to_json` wrote: both halves can be run from it, apart.
 
     >>> from_json(choice(values=["a", "b"], epsilon=1).to_json()) == choice(values=["a", "b"], epsilon=1)
@@ -55,7 +101,9 @@ def from_json(protocol: str | dict[str, Any]) -> Choice | WindowNumber | Laplace
     fields: dict[str, Any] = protocol if isinstance(protocol, dict) else {}
     if fields.get("version") != 1:
         raise InvalidParameter("a protocol must be an object of version 1.", parameter="version")
-    for known in (Choice, WindowNumber, LaplaceNumber):
+    for known in (Choice, ProjectiveChoice, WaveNumber, WindowNumber, LaplaceNumber):
         if fields.get("protocol") == known.protocol:
             return known.from_json(fields)
-    raise InvalidParameter("a protocol must name its kind: choice, window or laplace.", parameter="protocol")
+    raise InvalidParameter(
+        "a protocol must name its kind: choice, projective, window, wave or laplace.", parameter="protocol"
+    )

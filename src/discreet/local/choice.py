@@ -1,36 +1,27 @@
 """One of several public values, by subset selection: report a small set that is likely to hold the truth."""
 
-from collections import Counter
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.local.report import AGAIN, Comparison, listed, read_field, read_fraction
-from discreet.losses import PrivacyLoss, pure, randomized_response
-from discreet.mechanisms import Laplace
-from discreet.mechanisms.labels import Labels, check_values
-from discreet.mechanisms.support import Support
-from discreet.numerics import (
-    Arb,
-    Estimate,
-    Real,
-    ball,
-    certified_floor,
-    exact_confidence,
-    exact_epsilon,
-    exact_whole,
-    working_precision,
-)
-from discreet.randomness import Source, bernoulli_real, fresh_source
+from discreet.local.domain import Domain
+from discreet.local.frequency import Frequencies
+from discreet.local.sources import Groups
+from discreet.numerics import Real, exact_whole
+from discreet.randomness import Source, uniform_below
+
+MOST_ROOM = 1 << 24  # cells of the table in which a batch is shuffled
 
 
 @dataclass(frozen=True, init=False)
-class Choice:
+class Choice(Frequencies):
     """Report `size` of the k values: every set that holds the truth is e^ε times as likely as one that does
     not.
 
@@ -47,135 +38,129 @@ class Choice:
 
     protocol: ClassVar[str] = "choice"
 
-    values: tuple[Hashable, ...]
-    epsilon: Fraction
     size: int
 
-    def __init__(self, *, values: Sequence[Hashable], epsilon: Real) -> None:
-        object.__setattr__(self, "values", check_values(values))
-        if not all(isinstance(value, str | int | bool) for value in self.values):
-            raise InvalidParameter(
-                "values must be text or whole numbers, so that reports are JSON.", parameter="values"
-            )
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "size", self._best_size())
-
-    def _best_size(self) -> int:
-        """The size with the least variance for a rare value; privacy does not depend on it."""
-        with working_precision(128):
-            centre = int(float((len(self.values) / (ball(self.epsilon).exp() + 1)).mid()))
-            sizes = {min(max(size, 1), len(self.values) - 1) for size in range(centre - 1, centre + 3)}
-            return min(sorted(sizes), key=lambda size: self._support(size).variance(Fraction(0), 1))
-
-    def _holding(self, size: int) -> Arb:
-        """The probability that a report holds the truth: s·e^ε/(s·e^ε + k - s)."""
-        return 1 / (1 + ball(Fraction(len(self.values) - size, size)) * (-ball(self.epsilon)).exp())
-
-    def _support(self, size: int) -> Support:
-        own, others = self._holding(size), len(self.values) - 1
-        return Support(own=own, other=(own * (size - 1) + (1 - own) * size) / others)
-
-    @cached_property
-    def support(self) -> Support:
-        """How often a report holds a value, from those whose truth it is and from all others."""
-        with working_precision(128):
-            return self._support(self.size)
+    def __init__(
+        self,
+        *,
+        values: Sequence[Hashable] | None = None,
+        domain: Domain | None = None,
+        epsilon: Real,
+        size: int | None = None,
+    ) -> None:
+        super().__init__(domain=domain or Domain.of(values=values), epsilon=epsilon)
+        if size is not None and not 1 <= exact_whole(size, name="size", least=1) < self.domain.size:
+            raise InvalidParameter("size must be below the number of values.", parameter="size")
+        object.__setattr__(self, "size", size or best_size(self.domain.size, self.epsilon))
 
     @property
-    def loss(self) -> PrivacyLoss:
-        """What one report costs its sender."""
-        if self.size == 1:
-            return randomized_response(epsilon=self.epsilon, values=len(self.values), relation="local")
-        return pure(epsilon=self.epsilon, relation="local")
+    def odds(self) -> Fraction:
+        """(k - s)/s."""
+        return Fraction(self.domain.size - self.size, self.size)
+
+    @property
+    def overlap(self) -> Fraction:
+        """(s - 1)/(k - 1)."""
+        return Fraction(self.size - 1, self.domain.size - 1)
+
+    @property
+    def overlap_outside(self) -> Fraction:
+        """s/(k - 1)."""
+        return Fraction(self.size, self.domain.size - 1)
+
+    @property
+    def bits(self) -> float:
+        """log2 of the number of sets."""
+        k, s = self.domain.size, self.size
+        return (math.lgamma(k + 1) - math.lgamma(s + 1) - math.lgamma(k - s + 1)) / math.log(2)
+
+    def channel(self) -> list[list[Fraction]]:
+        """Return the exact probability of each set (in lexicographic order) for each value."""
+        k, s = self.domain.size, self.size
+        inside = self.own / math.comb(k - 1, s - 1)
+        outside = (1 - self.own) / math.comb(k - 1, s)
+        return [[inside if x in held else outside for held in combinations(range(k), s)] for x in range(k)]
 
     # --- the client ----------------------------------------------------------------------------------------
 
-    def randomize(self, value: Any) -> Any:
-        """The report of one person, or a list for a list of people. Each call costs epsilon again."""
-        people = listed(value)
-        reports = self._randomize([value] if people is None else people, fresh_source())
-        return reports[0] if people is None else reports
+    def _draw(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Sorted places: the truth where a word says so, and others by the first steps of a shuffle."""
+        room = max(1, MOST_ROOM // self.domain.size)
+        if codes.size > room:
+            parts = [self._draw(codes[i : i + room], source) for i in range(0, codes.size, room)]
+            return np.concatenate(parts)
+        truthful = self._supports_truth(source, codes.size)
+        others = shuffle_first(self.domain.size - 1, self.size, codes.size, source)
+        others += others >= codes[:, None]
+        others[truthful, -1] = codes[truthful]
+        others.sort(axis=1)
+        return others
 
-    def _randomize(self, truths: list[Any], source: Source) -> list[Any]:
-        codes = self._labels.places(truths)
-        holds = bernoulli_real(
-            source, lambda bits: certified_floor(lambda: self._holding(self.size) * 2**bits), len(codes)
-        )
-        return [self._report(code, bool(hold), source) for code, hold in zip(codes, holds, strict=True)]
-
-    def _report(self, code: int, holds: bool, source: Source) -> Any:
-        wanted = self.size - 1 if holds else self.size
-        others = _random_subset(len(self.values) - 1, wanted, source)
-        chosen = sorted([*(other + (other >= code) for other in others), *([code] if holds else [])])
-        return self.values[chosen[0]] if self.size == 1 else [self.values[i] for i in chosen]
-
-    @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.values)
+    def _name(self, drawn: NDArray[np.int64]) -> NDArray[Any]:
+        drawn = drawn.reshape(-1, self.size)
+        return self.domain.table(drawn[:, 0] if self.size == 1 else drawn)
 
     # --- the collector -------------------------------------------------------------------------------------
 
-    def estimate(self, reports: Any, *, confidence: Real = 0.95) -> dict[Any, Estimate]:
-        """The share of every value among those who reported: unbiased, with error and interval."""
-        received = listed(reports)
-        if received is None:
-            raise InvalidParameter("reports must be a list.", parameter="reports")
-        counts = Counter(code for report in received for code in self._read(report))
-        level = exact_confidence(confidence)
-        return {
-            value: self.support.estimate(count=counts[code], reports=len(received), confidence=level)
-            for code, value in enumerate(self.values)
-        }
+    def _count(self, reports: Any) -> tuple[NDArray[np.int64], int]:
+        if isinstance(reports, Groups):
+            codes, weights = self._read(reports.reports), reports.counts
+        else:
+            codes = self._read(reports)
+            weights = np.ones(len(codes), dtype=np.int64)
+        supports = np.zeros(self.domain.size, dtype=np.int64)
+        for column in codes.T:
+            np.add.at(supports, column, weights)
+        return supports, int(weights.sum())
 
-    def _read(self, report: Any) -> set[int]:
-        """The values of a report; another number of them, or unknown ones, are not of this protocol."""
-        held = [report] if self.size == 1 else report if isinstance(report, list) else []
+    def _read(self, reports: Any) -> NDArray[np.int64]:
+        """The places in each report; another number of them, or unknown ones, are not of this protocol."""
+        held: Any = reports
+        if self.size > 1 and not (isinstance(reports, np.ndarray) and reports.ndim == 2):
+            alike = all(isinstance(report, list | tuple | np.ndarray) for report in reports)
+            whole = alike and all(len(report) == self.size for report in reports)
+            held = [value for report in reports for value in report] if whole else [None]
         try:
-            codes = set(self._labels.places(held))
-        except InvalidParameter:
-            codes = set()
-        if len(codes) != self.size or len(held) != self.size:
+            codes = self.domain.places(held).reshape(-1, self.size)
+        except (InvalidParameter, ValueError):
+            codes = np.zeros((1, 0), dtype=np.int64)
+        ordered = np.sort(codes, axis=1)
+        if codes.shape[1] != self.size or (ordered[:, 1:] == ordered[:, :-1]).any():
             raise InvalidParameter(
                 f"a report must hold {self.size} of the declared values.", parameter="reports"
             )
         return codes
 
-    def compare(self, *, people: Real) -> Comparison:
-        """The standard error of a rare value's share, against a curator's Laplace noise."""
-        n = exact_whole(people, name="people", least=1)
-        central = Laplace(epsilon=self.epsilon, sensitivity=2, relation="replace").variance ** 0.5 / n
-        with working_precision(128):
-            return Comparison(local=self.support.variance(Fraction(0), n) ** 0.5, central=central)
+    def _describe_report(self) -> str:
+        return f"Each report holds {self.size} of {self.domain.size} values"
 
-    def describe(self) -> str:
-        """One sentence for those who are asked."""
-        return (
-            f"Each report holds {self.size} of {len(self.values)} values and is "
-            f"{self.epsilon}-differentially private by itself. {AGAIN}"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The public protocol, exactly."""
-        return {
-            "protocol": self.protocol,
-            "version": 1,
-            "epsilon": str(self.epsilon),
-            "values": list(self.values),
-        }
+    def _shape(self) -> dict[str, int]:
+        return {"size": self.size}
 
     @classmethod
-    def from_json(cls, protocol: dict[str, Any]) -> "Choice":
-        """The protocol that was stored."""
-        return cls(values=read_field(protocol, "values"), epsilon=read_fraction(protocol, "epsilon"))
+    def _of(cls, domain: Domain, epsilon: Fraction, protocol: dict[str, Any]) -> "Choice":
+        return cls(domain=domain, epsilon=epsilon, size=protocol.get("size"))
 
 
-def _random_subset(total: int, wanted: int, source: Source) -> list[int]:
-    """A uniform subset: where the smallest of distinct random words lie."""
-    if wanted in (0, total):
-        return list(range(wanted))
-    while True:
-        words = source.words(total)
-        chosen = np.argpartition(words, wanted)[:wanted]
-        edge = words[chosen].max()
-        if np.count_nonzero(words <= edge) == wanted:  # no tie across the edge
-            return [int(i) for i in chosen]
+def best_size(values: int, epsilon: Fraction) -> int:
+    """Return the size with the least variance for a rare value; privacy does not depend on it."""
+    e = math.exp(min(float(epsilon), 500.0))
+
+    def variance(size: int) -> float:
+        own = size * e / (size * e + values - size)
+        other = (own * (size - 1) + (1 - own) * size) / (values - 1)
+        return other * (1 - other) / (own - other) ** 2
+
+    centre = int(values / (e + 1))
+    sizes = {min(max(size, 1), values - 1) for size in range(centre - 1, centre + 3)}
+    return min(sorted(sizes), key=variance)
+
+
+def shuffle_first(total: int, wanted: int, rows: int, source: Source) -> NDArray[np.int64]:
+    """Return in each row a uniform sequence of `wanted` different numbers below `total`: Fisher and Yates."""
+    cards = np.tile(np.arange(total, dtype=np.int64), (rows, 1))
+    row = np.arange(rows)
+    for i in range(wanted):
+        j = i + uniform_below(source, total - i, rows)
+        cards[row, i], cards[row, j] = cards[row, j], cards[row, i].copy()
+    return cards[:, :wanted]

@@ -6,10 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Estimate, Interval, Real, exact
+from discreet.numerics import Estimate, Interval, Real, ball, certified_floor, exact
 
+WORD = 1 << 64
 AGAIN = "A second report of the same person costs epsilon once more."
 
 
@@ -40,6 +42,15 @@ def read_field(protocol: dict[str, Any], name: str) -> Any:
     return protocol[name]
 
 
+def read_counts(stored: dict[str, Any], name: str, size: int) -> NDArray[np.int64]:
+    """Counts that were stored as a list of this length."""
+    counts = read_field(stored, name)
+    whole = isinstance(counts, list) and all(type(count) is int and 0 <= count < 1 << 62 for count in counts)
+    if not whole or len(counts) != size:
+        raise InvalidParameter(f"{name} must be {size} whole numbers.", parameter=name)
+    return np.array(counts, dtype=np.int64)
+
+
 def read_fraction(protocol: dict[str, Any], name: str) -> Fraction:
     """A number that was stored exactly, as text."""
     return parse_fraction(read_field(protocol, name), name)
@@ -51,6 +62,17 @@ def parse_fraction(text: Any, name: str) -> Fraction:
         return exact(Fraction(str(text)), name=name)
     except (ValueError, ZeroDivisionError):
         raise InvalidParameter(f"{name} must be a number.", parameter=name) from None
+
+
+def word_threshold(odds: Fraction, epsilon: Fraction) -> int:
+    """⌊2^64/(1 + odds·e^-ε)⌋, where there are `odds` other reports for each that the truth makes likelier.
+
+    A random word below it makes a likely report: rounded down, so the ratio of probabilities is at most e^ε.
+
+    >>> word_threshold(Fraction(1), Fraction(1)) / 2**64  # e/(e + 1)
+    0.7310585786300049
+    """
+    return certified_floor(lambda: WORD / (1 + ball(odds) * (-ball(epsilon)).exp()))
 
 
 def miss(confidence: Real) -> float:

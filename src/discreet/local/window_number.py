@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -13,19 +13,16 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.local.bounded import BoundedNumber
-from discreet.local.report import AGAIN, listed, mean_estimate, miss
+from discreet.local.report import AGAIN, listed, mean_estimate, miss, word_threshold
 from discreet.losses import PrivacyLoss, pure
 from discreet.numerics import (
-    Arb,
     Estimate,
     Interval,
     Real,
-    ball,
-    certified_floor,
     exact_confidence,
     mean_limits,
 )
-from discreet.randomness import Source, bernoulli, bernoulli_real, fresh_source, uniform_below
+from discreet.randomness import Source, bernoulli, fresh_source, uniform_below
 
 _MOST_LEVELS = 256
 
@@ -39,7 +36,8 @@ class WindowNumber(BoundedNumber):
     = w = 1 (one bit: Duchi, Jordan and Wainwright 2018) for small ε, a fine grid (the piecewise mechanism of
     Wang et al., ICDE 2019) for larger.
 
-    Privacy: ε-DP for each report: two levels change the probability of a place by at most e^ε.
+    Privacy: ε-DP for each report: two levels change the probability of a place by at most e^ε. The window has
+    the probability threshold/2^64, rounded down, so that a client in any language draws the same.
     Accuracy: Bernstein's inequality with the worst-case variance; exact binomial limits for one bit.
 
     >>> WindowNumber(bounds=(0, 15), epsilon=4).places
@@ -86,18 +84,17 @@ class WindowNumber(BoundedNumber):
 
     def _randomize(self, truths: list[Any], source: Source) -> list[int]:
         levels = np.array([self._level(truth, source) for truth in truths], dtype=np.int64)
-        inside = bernoulli_real(
-            source, lambda bits: certified_floor(lambda: self._hit() * 2**bits), levels.size
-        )
+        inside = source.words(levels.size) < np.uint64(self.threshold)
         near = levels + uniform_below(source, self.window, levels.size)
         far = uniform_below(source, self.levels, levels.size)
         far += self.window * (far >= levels)
-        reports: list[int] = np.where(inside == 1, near, far).tolist()
+        reports: list[int] = np.where(inside, near, far).tolist()
         return reports
 
-    def _hit(self) -> Arb:
-        """The probability of a place in the window: w·e^ε/(w·e^ε + G)."""
-        return 1 / (1 + ball(Fraction(self.levels, self.window)) * (-ball(self.epsilon)).exp())
+    @cached_property
+    def threshold(self) -> int:
+        """⌊2^64 · w·e^ε/(w·e^ε + G)⌋: a report lies in the window where a random word lies below it."""
+        return word_threshold(Fraction(self.levels, self.window), self.epsilon)
 
     def _level(self, truth: Any, source: Source) -> int:
         low, high = self.bounds
@@ -145,6 +142,11 @@ class WindowNumber(BoundedNumber):
                 f"a report must be a whole number below {self.places}.", parameter="reports"
             )
         return np.array(received, dtype=np.int64)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the public protocol, exactly, with all that a client in another language needs."""
+        shape = {"levels": self.levels, "window": self.window, "threshold": str(self.threshold)}
+        return super().to_json() | shape
 
     def describe(self) -> str:
         """One sentence for those who are asked."""

@@ -1,0 +1,88 @@
+// Runs in Node: the committed vectors, the client's refusals, the speed, and reports for an audit.
+"use strict";
+const fs = require("fs");
+const path = require("path");
+const local = require(path.join(__dirname, "../../src/discreet/local/browser/discreet-local.js"));
+
+function tape(words) {
+  const left = words.map((word) => BigInt(`0x${word}`));
+  const next = () => {
+    if (left.length === 0) throw new Error("the tape has ended");
+    return left.shift();
+  };
+  next.left = () => left.length;
+  return next;
+}
+
+async function vectors() {
+  const groups = JSON.parse(fs.readFileSync(path.join(__dirname, "vectors.json"), "utf8"));
+  let same = 0;
+  for (const { protocol, cases } of groups) {
+    for (const { value, words, report } of cases) {
+      const source = tape(words);
+      const found = await local._draw(protocol, value, source);
+      if (JSON.stringify(found) !== JSON.stringify(report) || source.left() !== 0) {
+        throw new Error(`${JSON.stringify(protocol).slice(0, 300)} ${JSON.stringify(value)}: ${found} is not ${report}`);
+      }
+      same += 1;
+    }
+  }
+  return { same };
+}
+
+async function reports({ protocol, value, count }) {
+  const found = [];
+  for (let i = 0; i < count; i += 1) found.push(await local.randomize(protocol, value));
+  return found;
+}
+
+async function speed({ protocol, value, count }) {
+  await reports({ protocol, value, count: 2000 });
+  const start = process.hrtime.bigint();
+  await reports({ protocol, value, count });
+  return { microseconds: Number(process.hrtime.bigint() - start) / 1000 / count };
+}
+
+function refused({ protocol }) {
+  try {
+    local.checkProtocol(protocol);
+    return { refused: false };
+  } catch (error) {
+    return { refused: error instanceof local.Refused };
+  }
+}
+
+async function client({ protocol, other, value }) {
+  const kept = {};
+  const storage = { getItem: (key) => kept[key] ?? null, setItem: (key, text) => { kept[key] = text; } };
+  const limits = { perSurvey: "1", inAll: "3/2" };
+  const one = new local.Client(storage, limits);
+  const both = await Promise.all([one.answer("socks", protocol, value), one.answer("socks", protocol, value)]);
+  const stored = JSON.parse(kept["discreet-local"])["survey socks"].bytes;
+  const again = [];
+  for (let i = 0; i < 50; i += 1) again.push(await new local.Client(storage, limits).answer("socks", protocol, other));
+  const refusals = [];
+  const attempt = async (work) => {
+    try {
+      await work();
+      refusals.push(false);
+    } catch (error) {
+      refusals.push(error instanceof local.Refused);
+    }
+  };
+  await attempt(() => one.answer("second", protocol, value)); // 1 + 1 > 3/2
+  await attempt(() => new local.Client(storage, { perSurvey: "1/2", inAll: "9" }).answer("third", protocol, value));
+  const deaf = { getItem: () => null, setItem: () => {} };
+  await attempt(() => new local.Client(deaf, limits).answer("socks", protocol, value)); // nothing is kept
+  return { bytes: [...new Set([...both, stored, ...again])], spent: one.spent(), refusals };
+}
+
+const commands = { vectors, reports, speed, refused, client };
+const [, , name, given] = process.argv;
+Promise.resolve(commands[name](given ? JSON.parse(given) : undefined)).then(
+  (found) => console.log(JSON.stringify(found)),
+  (error) => {
+    console.error(error.message);
+    process.exit(1);
+  },
+);

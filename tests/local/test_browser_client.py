@@ -1,0 +1,113 @@
+"""The JavaScript client: the committed vectors in Python and Node, refusals, an audit of its reports."""
+
+import json
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import discreet as dp
+from discreet.testing import Tape
+
+HERE = Path(__file__).parent
+VECTORS = json.loads((HERE / "vectors.json").read_text())
+
+
+def node(command, **given):
+    words = ["node", str(HERE / "run_vectors.js"), command, json.dumps(given)]
+    return json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("group", VECTORS, ids=lambda group: group["protocol"]["protocol"])
+def test_python_gives_the_reports_of_the_vectors(group):
+    protocol = dp.local.from_json(group["protocol"])
+    for case in group["cases"]:
+        tape = Tape(int(word, 16) for word in case["words"])
+        assert protocol._randomize([case["value"]], tape) == [case["report"]]
+        assert tape.left == 0
+
+
+def test_node_gives_the_same_reports_and_a_changed_one_is_seen(tmp_path):
+    assert node("vectors") == {"same": sum(len(group["cases"]) for group in VECTORS)}
+    kinds = {group["protocol"]["protocol"] for group in VECTORS}
+    assert kinds == {"choice", "projective", "window", "wave"}
+    folder = tmp_path / "tests" / "local"
+    folder.mkdir(parents=True)
+    (tmp_path / "src").symlink_to(HERE.parents[1] / "src")
+    (folder / "run_vectors.js").write_text((HERE / "run_vectors.js").read_text())
+    changed = json.loads(json.dumps(VECTORS))
+    changed[-1]["cases"][-1]["report"] += 1
+    (folder / "vectors.json").write_text(json.dumps(changed))
+    run = subprocess.run(
+        ["node", str(folder / "run_vectors.js"), "vectors"], capture_output=True, check=False
+    )
+    assert run.returncode == 1
+
+
+@pytest.mark.parametrize("group", VECTORS[::3], ids=lambda group: group["protocol"]["protocol"])
+def test_the_client_proves_the_price_before_it_answers(group):
+    protocol = group["protocol"]
+    assert node("refused", protocol=protocol) == {"refused": False}
+    dearer = protocol | {"threshold": str(int(protocol["threshold"]) + 1)}
+    assert node("refused", protocol=dearer) == {"refused": True}
+    cheaper = protocol | {"epsilon": str(Fraction(protocol["epsilon"]) * Fraction(999, 1000))}
+    assert node("refused", protocol=cheaper) == {"refused": True}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"version": 2},
+        {"protocol": "other"},
+        {"field": 6},
+        {"digits": 1},
+        {"epsilon": "-1"},
+        {"threshold": "x"},
+    ],
+)
+def test_a_protocol_that_the_client_does_not_know_is_refused(wrong):
+    stored = dp.local.choice(domain=1000, epsilon=1).to_json()
+    assert node("refused", protocol=stored | wrong if wrong else {}) == {"refused": True}
+
+
+def test_a_report_is_kept_before_it_is_sent_and_the_same_bytes_are_sent_again():
+    """Fifty fresh reports would all be equal with probability below 1e-6: these are the kept bytes."""
+    protocol = dp.local.choice(domain=50, epsilon=1).to_json()
+    found = node("client", protocol=protocol, value=3, other=7)
+    assert len(found["bytes"]) == 1
+    assert json.loads(found["bytes"][0])["survey"] == "socks"
+    assert found["spent"] == "1"
+    assert found["refusals"] == [True, True, True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        dp.local.choice(values=["yes", "no"], epsilon=1),
+        dp.local.ProjectiveChoice(values=range(9), epsilon=1, field=4),
+        dp.local.Choice(values=range(6), epsilon=1, size=2),
+        dp.local.number(bounds=(0, 15), epsilon=1),
+    ],
+    ids=lambda protocol: protocol.protocol,
+)
+def test_reports_of_the_javascript_client_keep_the_price(protocol):
+    """20,000 reports of each neighbour. A claim of half the price is refuted: the audit has power."""
+    values = [0, 15] if protocol.protocol == "window" else [protocol.values[0], protocol.values[-1]]
+
+    def sample(data, n):
+        reports = node("reports", protocol=protocol.to_json(), value=data, count=n)
+        return [tuple(report) if isinstance(report, list) else report for report in reports]
+
+    setting = {"neighbours": [tuple(values)], "samples": 20_000, "confidence": 1 - 1e-9}
+    assert dp.audit(sample, claim=1, **setting).verdict == "not refuted"
+    assert dp.audit(sample, claim=0.5, **setting).verdict == "violated"
+
+
+def test_the_script_uses_webcrypto_and_no_floats_in_a_draw():
+    script = (HERE.parents[1] / "src/discreet/local/browser/discreet-local.js").read_text()
+    for forbidden in ("Math.random", "Math.exp", "Math.log", "Date", "eval(", "import ", "require("):
+        assert forbidden not in script
+    assert "getRandomValues" in script
