@@ -43,8 +43,8 @@ class Family(ABC):
         """A pair that bounds every mechanism of this family; for an exact family, the witness itself."""
         return self.witness(direction)
 
-    def dotted(self, direction: Direction) -> tuple[Pair, Pair] | None:
-        """Pairs above and below, through dots of the curve, where the exact pair may be too dear."""
+    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+        """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear."""
         return None
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Self
 from flint import arb, ctx
 
 from discreet.losses import questions
-from discreet.losses.curve import below_the_dots, connect_the_dots, dots, sampled_ends
+from discreet.losses.curve import NOTHING, below_the_dots, connect_the_dots, dots, sampled_ends
 from discreet.losses.extremes import as_ball, at_most, attained_of, failure_of, largest_of
 from discreet.losses.family import DIRECTIONS, Curve, Direction, Family, parse_value, register, show
 from discreet.losses.group import Group
@@ -62,8 +62,8 @@ class Sampled(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return self._gaussian(direction) or pairs(self, direction, ctx.prec)[0]
 
-    def dotted(self, direction: Direction) -> tuple[Pair, Pair] | None:
-        return pairs(self, direction, ctx.prec)
+    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+        return pairs(self, direction, ctx.prec, least)
 
     def _gaussian(self, direction: Direction) -> Pair | None:
         square = self._mu_squared()
@@ -134,8 +134,8 @@ class Sampled(Family):
 
 
 @remembered(256)
-def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]:
-    """The dominating pair and the witness, at this precision."""
+def pairs(family: Sampled, direction: Direction, bits: int, least: int = NOTHING) -> tuple[Pair, Pair]:
+    """The dominating pair and the witness, at this precision, with losses up to where 2^−least is left."""
     if family._is_one_law():
         base = family.terms[0].family
         laws = (base.dominating(direction), base.witness(direction))
@@ -149,7 +149,7 @@ def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]
 
     tops = [family.largest(way) for way in DIRECTIONS]
     count = DOTS if family._mu_squared() is None else MANY_DOTS
-    chosen = dots(curve, direction, count, family.rate, tops)
+    chosen = dots(curve, direction, count, family.rate, tops=tops, least=least)
     points = [(x, *curve(x, direction)) for x in chosen]
     above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
     return above, below_the_dots(points, chosen.lattice)
