@@ -168,5 +168,6 @@ def dots(
     step = Fraction(2) ** math.ceil(math.log2(2 * inner * q / count))
     inside = [inner * (2 * i / count - 1) for i in range(count + 1)]
     inside = [sign * (math.log1p(q * math.expm1(loss)) if q < 1 else loss) for loss in inside]
-    places = [-ends[0], ends[1], *(x for x in inside if -ends[0] < x < ends[1])]
-    return Dots((Fraction(0), step), tuple(sorted({math.ceil(x / step) for x in places})))
+    places = [ends[1], *(x for x in inside if -ends[0] < x < ends[1])]
+    first = math.floor(-ends[0] / step)  # at or below the least loss: a chord from u = 0 is then no higher
+    return Dots((Fraction(0), step), tuple(sorted({first, *(math.ceil(x / step) for x in places)})))

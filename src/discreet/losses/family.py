@@ -34,6 +34,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     symmetric: ClassVar[bool] = True  # both directions have the same curve
+    has_dots: ClassVar[bool] = False  # `dotted` is known
 
     @abstractmethod
     def witness(self, direction: Direction) -> Pair:

@@ -122,6 +122,10 @@ class EpsilonSearch:
             self._try(self._composed, share=0.7)
             if not self._is_done():
                 self._try(self._dotted)
+        elif all(term.family.exact or term.family.has_dots for term in self.terms):
+            self._try(self._dotted, share=0.8)
+            if not self._is_done():
+                self._try(self._moments)
         else:
             self._try(self._composed, share=0.8)
             self._try(self._moments)
@@ -313,8 +317,10 @@ def dust_of(terms: Terms, delta: float) -> int:
 def dotted_parts(terms: Terms, direction: Direction, place: int, least: int) -> list[Part]:
     """Pairs above (place 0) or below (1) each term's law, through dots; empty where no law has such a pair,
     or where a pair without dots is not its law's own."""
+    if not all(term.family.exact or term.family.has_dots for term in terms):
+        return []
     known = [(term, term.family.dotted(direction, least)) for term in terms]
-    if all(pair is None for _, pair in known) or not all(term.family.exact for term in terms):
+    if all(pair is None for _, pair in known):
         return []
     return [
         (term.family.witness(direction) if pair is None else pair[place], term.count) for term, pair in known

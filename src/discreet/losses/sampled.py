@@ -41,6 +41,7 @@ class Sampled(Family):
 
     name = "sampled"
     symmetric = False
+    has_dots = True
 
     def __post_init__(self) -> None:
         exact_probability(self.rate, name="rate")
@@ -148,7 +149,8 @@ def pairs(family: Sampled, direction: Direction, bits: int, least: int = NOTHING
         return sampled_ends(curves[way], rate, epsilon, direction=way)
 
     tops = [family.largest(way) for way in DIRECTIONS]
-    count = DOTS if family._mu_squared() is None else MANY_DOTS
+    closed = family._mu_squared() is not None or (len(family.terms) == 1 and family.terms[0].count == 1)
+    count = MANY_DOTS if closed else DOTS
     chosen = dots(curve, direction, count, family.rate, tops=tops, least=least)
     points = [(x, *curve(x, direction)) for x in chosen]
     above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
