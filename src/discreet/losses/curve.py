@@ -147,12 +147,15 @@ def dots(
     *,
     tops: Sequence[Arb | None] = (None, None),
     least: int = NOTHING,
+    finer: int = 0,
+    mirrored: bool = False,
 ) -> Dots:
     """About `count` places, from where the curve leaves 1 − e^ε to where it vanishes.
 
     That is at the largest loss of each direction, or where less than 2^−least is left before it.
 
     A sample of this rate has its losses ln(1 − q + q·e^l) densest near 0: evenly spaced l put the dots there.
+    The lattice is as fine as they are near 0, or 2^finer times finer; `mirrored` puts them on both sides.
     """
     ends, nothing = [], arb(2) ** -least
     for side in (1 - direction, direction):
@@ -165,9 +168,10 @@ def dots(
         ends.append(float(reach) if top is None else min(float(reach), round_up(top)))
     q, sign = float(rate), 1 - 2 * direction
     inner = math.log1p(math.expm1(min(ends[1 - direction], 500.0)) / q)
-    step = Fraction(2) ** math.ceil(math.log2(2 * inner * q / count))
+    step = Fraction(2) ** (math.ceil(math.log2(2 * inner * q / count)) - finer)
     inside = [inner * (2 * i / count - 1) for i in range(count + 1)]
     inside = [sign * (math.log1p(q * math.expm1(loss)) if q < 1 else loss) for loss in inside]
+    inside += [-x for x in inside] if mirrored else []
     places = [ends[1], *(x for x in inside if -ends[0] < x < ends[1])]
     first = math.floor(-ends[0] / step)  # at or below the least loss: a chord from u = 0 is then no higher
     return Dots((Fraction(0), step), tuple(sorted({first, *(math.ceil(x / step) for x in places)})))

@@ -34,7 +34,6 @@ class Family(ABC):
 
     name: ClassVar[str]
     symmetric: ClassVar[bool] = True  # both directions have the same curve
-    has_dots: ClassVar[bool] = False  # `dotted` is known
 
     @abstractmethod
     def witness(self, direction: Direction) -> Pair:
@@ -43,6 +42,11 @@ class Family(ABC):
     def dominating(self, direction: Direction) -> Pair | None:
         """A pair that bounds every mechanism of this family; for an exact family, the witness itself."""
         return self.witness(direction)
+
+    @property
+    def has_dots(self) -> bool:
+        """Whether `dotted` is known."""
+        return False
 
     def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
         """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear."""
@@ -117,6 +121,18 @@ class Family(ABC):
     def alternatives(self) -> "tuple[Terms, ...]":
         """Losses of which one is the person's, for a family that is nothing else."""
         return ()
+
+    def parted_group(self, size: int) -> "tuple[Family, ...]":
+        """A group of this size, parted in each way into who leaves and who comes, where that is known."""
+        return ()
+
+    def parted(self) -> "tuple[Family, ...]":
+        """The same for a family that is a group: one of these is the truth, one and the same for all uses."""
+        return ()
+
+    def chain(self) -> "tuple[Family, int] | None":
+        """The family of one person and the size, for a group known by a chain of neighbours."""
+        return None
 
     @abstractmethod
     def for_group(self, size: int) -> "Family":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -20,10 +21,13 @@ from discreet.losses.floors import delta_floor, epsilon_floor, finite_mass
 from discreet.losses.inversion import invert_from_scratch, locate, prove
 from discreet.losses.moments import moment_delta, moment_epsilon, plain_moment_of
 from discreet.losses.solvers import FINE, Ends, Saddle, exact_solver
-from discreet.losses.term import Terms
+from discreet.losses.term import Term, Terms
 from discreet.losses.tuning import Landscape
 from discreet.losses.work import QUESTION, RESERVE, TooMuch, limited
 from discreet.numerics import Arb, Interval, ball, state_down, state_up, working_precision
+
+if TYPE_CHECKING:
+    from discreet.losses.group import Chain
 
 BITS = 128
 CLOSED = 1e-6  # two ends as near as this need no other bound
@@ -42,6 +46,19 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
         return greatest([epsilon_interval(one, delta, width) for one in alternatives])
+    if ways := _parted(terms):
+        with limited(QUESTION):
+            found = greatest([_epsilon_interval(one, delta, width) for one in ways])
+        if _is_narrow(found.lower, found.upper, width):
+            return found
+        with limited(QUESTION):
+            other = _epsilon_interval(terms, delta, width)
+        upper = min(found.upper, other.upper)
+        return Interval(min(max(found.lower, other.lower), upper), upper)
+    return _epsilon_interval(terms, delta, width)
+
+
+def _epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     with working_precision(BITS):
         found = Interval(0.0, LEAST_EPSILON)
         for direction in _directions(terms):
@@ -59,6 +76,19 @@ def delta_interval(terms: Terms, epsilon: Fraction) -> Interval:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
         return greatest([delta_interval(one, epsilon) for one in alternatives])
+    if ways := _parted(terms):
+        with limited(QUESTION):
+            found = greatest([_delta_interval(one, epsilon) for one in ways])
+        if found.upper - found.lower <= WIDE * found.upper:
+            return found
+        with limited(QUESTION):
+            other = _delta_interval(terms, epsilon)
+        upper = min(found.upper, other.upper)
+        return Interval(min(max(found.lower, other.lower), upper), upper)
+    return _delta_interval(terms, epsilon)
+
+
+def _delta_interval(terms: Terms, epsilon: Fraction) -> Interval:
     with working_precision(BITS):
         ends = [_delta_one_way(terms, direction, epsilon) for direction in _directions(terms)]
     return greatest(ends)
@@ -71,6 +101,18 @@ def greatest(ends: Sequence[Interval]) -> Interval:
 
 def _alternatives(terms: Terms) -> tuple[Terms, ...]:
     return terms[0].family.alternatives() if _is_one_use(terms) else ()
+
+
+def _parted(terms: Terms) -> tuple[Terms, ...]:
+    """The terms for each way to part a group, where all groups among them are of one size."""
+    parted = [term.family.parted() for term in terms]
+    sizes = {chain[1] for term in terms if (chain := term.family.chain()) is not None}
+    if len(sizes) != 1 or not any(parted):
+        return ()
+    return tuple(
+        tuple(Term(one[way], term.count) if one else term for term, one in zip(terms, parted, strict=True))
+        for way in range(max(len(one) for one in parted))
+    )
 
 
 def _is_one_use(terms: Terms) -> bool:
@@ -126,8 +168,10 @@ class EpsilonSearch:
             self._try(self._dotted, share=0.8)
             if not self._is_done():
                 self._try(self._moments)
+                self._try(self._chained)
         else:
-            self._try(self._composed, share=0.8)
+            self._try(self._composed, share=0.6)
+            self._try(self._chained, share=0.8)
             self._try(self._moments)
             self._try(self._witnessed)
 
@@ -182,6 +226,13 @@ class EpsilonSearch:
                     self.upper = min(self.upper, found.upper)
                 else:
                     self.lower = max(self.lower, found.lower)
+        return True
+
+    def _chained(self) -> bool:
+        """The chain of neighbours, on the curve of all terms together."""
+        if (chain := chain_of(self.terms)) is not None:
+            found = invert_from_scratch(chain.ends, ball(self.delta), ceiling=self.upper)
+            self.upper = min(self.upper, found.upper)
         return True
 
     def _witnessed(self) -> bool:
@@ -274,6 +325,7 @@ class DeltaSearch:
         self._try(self._curve, share=0.7)
         if not self.upper - self.lower <= WIDE * self.upper:
             self._try(self._dotted)
+            self._try(self._chained)
         if self.gave_up:
             self._try(self._moments)
 
@@ -300,12 +352,27 @@ class DeltaSearch:
             self._take(arb(0), PartsCurve(above).ends(self.epsilon)[1])
             self._take(PartsCurve(below).ends(self.epsilon)[0], arb(1))
 
+    def _chained(self) -> None:
+        if (chain := chain_of(self.terms)) is not None:
+            self._take(arb(0), chain.delta(self.epsilon))
+
     def _moments(self) -> None:
         self._take(arb(0), moment_delta(self.terms, self.direction, self.epsilon))
 
     def fall_back(self) -> None:
         """The moments by each family's plain bound."""
         self._take(arb(0), moment_delta(self.terms, self.direction, self.epsilon, plain_moment_of))
+
+
+def chain_of(terms: Terms) -> "Chain | None":
+    """The chain of neighbours of several uses, where all are known by chains of one length."""
+    from discreet.losses.group import Chain  # a family that asks questions of losses
+
+    steps = [(term.family.chain(), term.count) for term in terms]
+    known = [(step, count) for step, count in steps if step is not None]
+    if _is_one_use(terms) or len(known) < len(steps) or len({size for (_, size), _ in known}) != 1:
+        return None
+    return Chain(tuple(Term(base, count) for (base, _), count in known), known[0][0][1])
 
 
 def dust_of(terms: Terms, delta: float) -> int:

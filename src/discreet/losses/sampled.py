@@ -19,6 +19,7 @@ from discreet.losses.group import Group
 from discreet.losses.moments import mu_squared_of, plain_moment_of, rho_of
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.sampled_gaussian import SampledGaussianPair
+from discreet.losses.sampled_group import MOST_PEOPLE, Parted
 from discreet.losses.term import Term, read_terms, show_terms
 from discreet.losses.work import remembered
 from discreet.numerics import Arb, ball, exact_probability
@@ -41,7 +42,6 @@ class Sampled(Family):
 
     name = "sampled"
     symmetric = False
-    has_dots = True
 
     def __post_init__(self) -> None:
         exact_probability(self.rate, name="rate")
@@ -62,6 +62,10 @@ class Sampled(Family):
 
     def dominating(self, direction: Direction) -> Pair | None:
         return self._gaussian(direction) or pairs(self, direction, ctx.prec)[0]
+
+    @property
+    def has_dots(self) -> bool:
+        return True
 
     def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
         return pairs(self, direction, ctx.prec, least)
@@ -112,6 +116,12 @@ class Sampled(Family):
             return Fraction(0)
         inner = failure_of(self.terms, direction)
         return self.rate * inner if isinstance(inner, Fraction) else None
+
+    def parted_group(self, size: int) -> tuple[Family, ...]:
+        square = self._mu_squared()
+        if square is None or size > MOST_PEOPLE:
+            return ()
+        return tuple(Parted(square, self.rate, size - come, come) for come in range(size // 2 + 1))
 
     def for_group(self, size: int) -> Family:
         return Group(self, size)

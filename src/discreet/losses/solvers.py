@@ -24,6 +24,7 @@ FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
 BUDGET = 50_000  # nodes times laws that are spent without asking
 MOST = 2_000_000  # nodes times laws of a lattice
 REACH = 16  # deviations of a binomial law that are summed
+MOST_BALLS = 50_000  # nodes in balls
 MOST_NODES = 500_000  # so many are held at once, a few times over: 100 MB
 DEAR = 100  # of `Pair.cost`: where nodes are dear, nothing is asked for that is finer than it need be
 MOST_BINOMIAL = 500
@@ -206,7 +207,9 @@ class Saddle:
     def _affordable(self, parts: Sequence[Part], tilt: Tilt, arithmetic: Arithmetic) -> int:
         """How many nodes a third of the work that is left allows, or most of it in balls."""
         if arithmetic is Balls:
-            return int(left() / sum(1.5 * (20 + pair.ball_work + pair.cost) for pair, _ in parts))
+            return int(
+                min(left() / sum(1.5 * (20 + pair.ball_work + pair.cost) for pair, _ in parts), MOST_BALLS)
+            )
         return int(min(left() / (3 * sum(pair.node_work(tilt.theta) for pair, _ in parts)), MOST_NODES))
 
     def about(self, epsilon: float) -> float:
