@@ -56,7 +56,7 @@ class Contour:
         self.spacing = 2 * arb.pi() / window
         self.last = last
         self.arithmetic = arithmetic
-        spend((last + 1) * len(parts) * (0.2 if arithmetic is Nodes else 50))
+        spend((last + 1) * len(parts) * (0.2 if arithmetic is Nodes else 20))
         self.height = log_moment(parts, self.theta)
         self.prepare(self.transform())
         self.cut = self.beyond_last()

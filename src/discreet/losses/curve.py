@@ -17,6 +17,8 @@ from discreet.losses.family import Direction
 from discreet.losses.pair import Atoms, Pair
 from discreet.numerics import Arb, ball, round_up
 
+NOTHING = 100  # bits: a δ below 2^−100 is next to nothing
+
 Point = tuple[Arb, Arb]
 Lattice = tuple[Fraction, Fraction]
 Line = tuple[Arb, Arb]  # its values at both ends of a cell
@@ -142,27 +144,34 @@ def dots(
     direction: Direction,
     count: int,
     rate: Fraction,
+    *,
     tops: Sequence[Arb | None] = (None, None),
+    least: int = NOTHING,
+    finer: int = 0,
+    mirrored: bool = False,
 ) -> Dots:
     """About `count` places, from where the curve leaves 1 − e^ε to where it vanishes.
 
-    That is at the largest loss of each direction, or where next to nothing is left before it.
+    That is at the largest loss of each direction, or where less than 2^−least is left before it.
 
     A sample of this rate has its losses ln(1 − q + q·e^l) densest near 0: evenly spaced l put the dots there.
+    The lattice is as fine as they are near 0, or 2^finer times finer; `mirrored` puts them on both sides.
     """
-    ends = []
+    ends, nothing = [], arb(2) ** -least
     for side in (1 - direction, direction):
         reach = Fraction(1, 256)
-        while curve(ball(reach / 8), side)[1] < arb(2) ** -100 and reach > Fraction(1, 2**60):
+        while curve(ball(reach / 8), side)[1] < nothing and reach > Fraction(1, 2**60):
             reach /= 8
-        while not curve(ball(reach), side)[1] < arb(2) ** -100 and reach < 2**12:
+        while not curve(ball(reach), side)[1] < nothing and reach < 2**12:
             reach *= Fraction(3, 2)
         top = tops[side]
         ends.append(float(reach) if top is None else min(float(reach), round_up(top)))
     q, sign = float(rate), 1 - 2 * direction
     inner = math.log1p(math.expm1(min(ends[1 - direction], 500.0)) / q)
-    step = Fraction(2) ** math.ceil(math.log2(2 * inner * q / count))
+    step = Fraction(2) ** (math.ceil(math.log2(2 * inner * q / count)) - finer)
     inside = [inner * (2 * i / count - 1) for i in range(count + 1)]
     inside = [sign * (math.log1p(q * math.expm1(loss)) if q < 1 else loss) for loss in inside]
-    places = [-ends[0], ends[1], *(x for x in inside if -ends[0] < x < ends[1])]
-    return Dots((Fraction(0), step), tuple(sorted({math.ceil(x / step) for x in places})))
+    inside += [-x for x in inside] if mirrored else []
+    places = [ends[1], *(x for x in inside if -ends[0] < x < ends[1])]
+    first = math.floor(-ends[0] / step)  # at or below the least loss: a chord from u = 0 is then no higher
+    return Dots((Fraction(0), step), tuple(sorted({first, *(math.ceil(x / step) for x in places)})))

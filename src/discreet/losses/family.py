@@ -43,8 +43,13 @@ class Family(ABC):
         """A pair that bounds every mechanism of this family; for an exact family, the witness itself."""
         return self.witness(direction)
 
-    def dotted(self, direction: Direction) -> tuple[Pair, Pair] | None:
-        """Pairs above and below, through dots of the curve, where the exact pair may be too dear."""
+    @property
+    def has_dots(self) -> bool:
+        """Whether `dotted` is known."""
+        return False
+
+    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+        """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear."""
         return None
 
     @property
@@ -116,6 +121,18 @@ class Family(ABC):
     def alternatives(self) -> "tuple[Terms, ...]":
         """Losses of which one is the person's, for a family that is nothing else."""
         return ()
+
+    def parted_group(self, size: int) -> "tuple[Family, ...]":
+        """A group of this size, parted in each way into who leaves and who comes, where that is known."""
+        return ()
+
+    def parted(self) -> "tuple[Family, ...]":
+        """The same for a family that is a group: one of these is the truth, one and the same for all uses."""
+        return ()
+
+    def chain(self) -> "tuple[Family, int] | None":
+        """The family of one person and the size, for a group known by a chain of neighbours."""
+        return None
 
     @abstractmethod
     def for_group(self, size: int) -> "Family":

@@ -8,9 +8,10 @@ from flint import arb, ctx
 
 from discreet.losses import questions
 from discreet.losses.curve import connect_the_dots
+from discreet.losses.extremes import as_ball, largest_of
 from discreet.losses.family import DIRECTIONS, Curve, Direction, Family, parse_value, read_family, register
 from discreet.losses.pair import Pair
-from discreet.losses.term import Term
+from discreet.losses.term import Term, Terms
 from discreet.losses.work import remembered
 from discreet.numerics import Arb, ball, exact_whole, round_up
 
@@ -25,7 +26,7 @@ class Group(Family):
 
     Privacy: δ_g(ε) <= δ(ε/g)·(e^ε − 1)/(e^(ε/g) − 1): (ε, δ)-DP along a chain of g neighbours, for every ε at
     once (Vadhan 2017, Lemma 2.2). Some of a group may come while others go, so each step of the chain counts
-    in its worse direction. One person's loss is the lower bound.
+    in its worse direction. One person's loss is the lower bound. A Gaussian on a sample has pairs of its own.
     """
 
     base: Family
@@ -47,8 +48,14 @@ class Group(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return _connect(self, ctx.prec)
 
+    def parted(self) -> tuple[Family, ...]:
+        return self.base.parted_group(self.size)
+
+    def chain(self) -> tuple[Family, int] | None:
+        return self.base, self.size
+
     def one_use(self, direction: Direction) -> Curve | None:
-        chain = Chain(self)
+        chain = Chain((Term(self.base),), self.size)
         one = chain.steps[direction]
 
         def ends(epsilon: Arb) -> tuple[Arb, Arb]:
@@ -92,12 +99,12 @@ class Group(Family):
 
 
 class Chain:
-    """The curve of a chain of neighbours; the same in both directions: each step counts in its worse one."""
+    """The curve of a chain of neighbours under all terms together; each step in its worse direction."""
 
-    def __init__(self, family: Group) -> None:
-        self.size = family.size
-        self.tops = [family.base.largest(way) for way in DIRECTIONS]
-        self.steps = [questions.DeltaCurve((Term(family.base),), way) for way in DIRECTIONS]
+    def __init__(self, terms: Terms, size: int) -> None:
+        self.size = size
+        self.tops = [largest_of(terms, way) for way in DIRECTIONS]
+        self.steps = [questions.DeltaCurve(terms, way) for way in DIRECTIONS]
 
     def delta(self, epsilon: Arb) -> Arb:
         """δ_g(ε) is at most this."""
@@ -108,10 +115,14 @@ class Chain:
         one = steps[0].max(steps[1])
         return (one * epsilon.expm1() / (epsilon / self.size).expm1()).min(arb(1))
 
+    def ends(self, epsilon: Arb) -> tuple[Arb, Arb]:
+        """The bound, as both ends of a curve."""
+        return (self.delta(epsilon),) * 2
+
     def reach(self) -> Fraction | None:
         """Where nothing is left of it, or next to nothing."""
         if None not in self.tops:
-            return max(Fraction(round_up(top * self.size)) for top in self.tops if top is not None)
+            return max(Fraction(round_up(as_ball(top) * self.size)) for top in self.tops if top is not None)
         for doublings in range(40):
             if self.delta(arb(2) ** doublings) < arb(2) ** -120:
                 return Fraction(2**doublings)
@@ -121,7 +132,7 @@ class Chain:
 @remembered(256)
 def _connect(family: Group, bits: int) -> Pair | None:
     """The group's curve through its dots, at this precision."""
-    chain = Chain(family)
+    chain = Chain((Term(family.base),), family.size)
     reach = chain.reach()
     if reach is None:
         return None

@@ -37,14 +37,23 @@ def invert(
     lower end e has δ(e) > delta, the upper δ(e) <= delta, by the curve's own proved ends; where the curve
     proves nothing, 0 and `high` are the ends.
     """
-    target = float(delta.log().mid())
-    known, start = about or middle_of(curve), min(max(near, 0.0), high)
+    root = locate(about or middle_of(curve), delta, near=near, slope=slope, high=high)
+    return prove(curve, delta, root, slope=slope, high=high)
+
+
+def locate(about: Callable[[float], float], delta: Arb, *, near: float, slope: float, high: float) -> float:
+    """About the ε at which `about` is ln δ; the search starts at `near`."""
+    target, start = float(delta.log().mid()), min(max(near, 0.0), high)
 
     def excess(epsilon: float) -> float:
-        return known(epsilon) - target
+        return about(epsilon) - target
 
     left, right = _bracket(excess, start, 2 / slope, high)
-    root = _root(excess, left, right, 1e-13)
+    return _root(excess, left, right, 1e-13)
+
+
+def prove(curve: Curve, delta: Arb, root: float, *, slope: float, high: float) -> Interval:
+    """The ends around a root, as near to it as the curve's own ends allow."""
     guess = 0.0 if math.isnan(slope) else 0.6 * _open_share(curve, root) / slope
     step = max(guess, 2.0**-50 * root, 2.0**-60)  # no answer needs to be finer than the least epsilon
     return Interval(_prove_below(curve, delta, root, step), _prove_above(curve, delta, root, step, high))

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from flint import acb, arb
+from flint import acb, acb_mat, arb
 
-from discreet.losses.work import MOST_VALUES, spend
+from discreet.losses.work import spend
 from discreet.numerics import Arb
 
 Acb: TypeAlias = Any  # flint.acb, which ships no types
@@ -22,6 +22,7 @@ Array: TypeAlias = Any  # of complex numbers or of floats
 
 UNIT = 2.0**-53
 PRODUCT = 3 * UNIT  # the error of a complex product, as a share of its size
+ROOT = 2.0**-510  # a value below is taken for 0, which is within TINY
 TINY = 2.0**-500  # more than underflow can lose, anywhere
 SLACK = 1 + 2.0**-20  # covers the rounding of the bounds themselves
 SMALL = 0.25  # sizes for which a series is used
@@ -285,20 +286,41 @@ def geometric(exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
         else:
             factor, wrong = factor * factor, 2 * wrong + PRODUCT
         more = min(filled, last + 1 - filled)
-        np.multiply(rows[:, :more], factor[:, None], out=rows[:, filled : filled + more])
+        fresh = rows[:, filled : filled + more]
+        np.multiply(rows[:, :more], factor[:, None], out=fresh)
+        if np.any(
+            np.abs(factor.real) + np.abs(factor.imag) < ROOT
+        ):  # numbers below the least normal are slow
+            fresh[np.abs(fresh.real) + np.abs(fresh.imag) < ROOT] = 0
         share += wrong + PRODUCT
         filled, doublings = 2 * filled, doublings + 1
     return rows, share * SLACK
 
 
 def weigh(masses: Sequence[complex], exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
-    """Σ mass·e^(j·exponent), j = 0 ... last, and the turns' share of error; few rows are held at once."""
-    values, share, rows = np.zeros(last + 1, dtype=complex), 0.0, max(1, MOST_VALUES // (last + 1))
-    for first in range(0, len(exponents), rows):
-        turned, wrong = geometric(exponents[first : first + rows], last)
-        values += np.array(masses[first : first + rows]) @ turned
-        share = max(share, wrong)
-    return values, share
+    """Σ mass·e^(j·exponent), j = 0 ... last, and the turns' share of error.
+
+    With j = aB + b each turn is e^(aB·exponent)·e^(b·exponent), so the sums are one product of matrices.
+    """
+    spend(len(exponents) * (last + 1) / 5000)
+    block = 1 << ((last + 1).bit_length() + 1) // 2
+    within, inner = geometric(exponents, min(block, last + 1) - 1)
+    across, outer = geometric([exponent * block for exponent in exponents], last // block)
+    sums = (across * np.array(masses)[:, None]).T @ within
+    return sums.reshape(-1)[: last + 1], (inner + outer + 2 * PRODUCT) * SLACK
+
+
+def weigh_balls(masses: Sequence[Acb], exponents: Sequence[Acb], last: int) -> list[Acb]:
+    """The same sums in balls."""
+    spend(len(exponents) * (last + 1) / 20)
+    block = 1 << ((last + 1).bit_length() + 1) // 2
+    within = [powers(exponent.exp(), block - 1) for exponent in exponents]
+    across = [powers((exponent * block).exp(), last // block) for exponent in exponents]
+    outer = [
+        [mass * row[a] for mass, row in zip(masses, across, strict=True)] for a in range(last // block + 1)
+    ]
+    sums = acb_mat(outer) * acb_mat(within)
+    return sums.entries()[: last + 1]  # type: ignore[no-any-return]
 
 
 def _sizes(values: Array) -> Array:

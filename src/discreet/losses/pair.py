@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from flint import acb, arb
 
-from discreet.losses.nodes import UNIT, Acb, Array, Balls, Grid, Nodes, powers, rounded, weigh
+from discreet.losses.nodes import UNIT, Acb, Array, Balls, Grid, Nodes, powers, rounded, weigh, weigh_balls
 from discreet.losses.work import spend
 from discreet.numerics import Arb, ball
 
@@ -164,12 +164,8 @@ class Atoms(Pair):
         return total
 
     def moments(self, theta: Arb, spacing: Arb, count: int) -> list[Acb]:
-        totals = [acb(0)] * (count + 1)
-        for loss, mass in self.atoms:
-            value = acb((theta * loss).exp() * mass)
-            for j, turn in enumerate(turns(spacing * loss, count)):
-                totals[j] += value * turn
-        return totals
+        masses = [acb((theta * loss).exp() * mass) for loss, mass in self.atoms]
+        return weigh_balls(masses, [acb(0, spacing * loss) for loss, _ in self.atoms], count)
 
     def nodes(self, grid: Grid) -> Nodes:
         masses = [(grid.theta * loss).exp() * mass for loss, mass in self.atoms]
@@ -182,7 +178,7 @@ class Atoms(Pair):
         return Nodes(values, np.full(grid.last + 1, error))
 
     def node_work(self, theta: float) -> float:
-        return 0.1 + len(self.atoms) / 100
+        return 0.2 + len(self.atoms) / 5000
 
     def about_log_moment(self, theta: float) -> float:
         if self._floats is None:

@@ -9,26 +9,32 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from discreet.losses.contour import Part, chernoff_factor, log_moment
+from discreet.losses.curve import NOTHING
 from discreet.losses.extremes import as_ball, at_most, exceeds, failure_of, largest_of, pair_failure, parts_of
 from discreet.losses.family import DIRECTIONS, Direction
 from discreet.losses.floors import delta_floor, epsilon_floor, finite_mass
-from discreet.losses.inversion import invert, invert_from_scratch
+from discreet.losses.inversion import invert_from_scratch, locate, prove
 from discreet.losses.moments import moment_delta, moment_epsilon, plain_moment_of
 from discreet.losses.solvers import FINE, Ends, Saddle, exact_solver
-from discreet.losses.term import Terms
+from discreet.losses.term import Term, Terms
 from discreet.losses.tuning import Landscape
 from discreet.losses.work import QUESTION, RESERVE, TooMuch, limited
 from discreet.numerics import Arb, Interval, ball, state_down, state_up, working_precision
 
+if TYPE_CHECKING:
+    from discreet.losses.group import Chain
+
 BITS = 128
 CLOSED = 1e-6  # two ends as near as this need no other bound
 WIDE = 1e-3  # of δ: ends that are worth another way
-CLOSER = (1.0, 1e-2, 1e-4)  # of the width asked for: what is aimed at, until it is reached
+CLOSER = (1.0, 0.3, 1e-2, 1e-4)  # of the width asked for: what is aimed at, until it is reached
 LEAST_WIDTH = 1e-9  # an ε known this well is known
+DUST = 11  # bits that what dots leave out is below δ
 KEPT = 4  # contours of one curve
 LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 
@@ -40,13 +46,26 @@ def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
         return greatest([epsilon_interval(one, delta, width) for one in alternatives])
+    if ways := _parted(terms):
+        with limited(QUESTION):
+            found = greatest([_epsilon_interval(one, delta, width) for one in ways])
+        if _is_narrow(found.lower, found.upper, width):
+            return found
+        with limited(QUESTION):
+            other = _epsilon_interval(terms, delta, width)
+        upper = min(found.upper, other.upper)
+        return Interval(min(max(found.lower, other.lower), upper), upper)
+    return _epsilon_interval(terms, delta, width)
+
+
+def _epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     with working_precision(BITS):
         found = Interval(0.0, LEAST_EPSILON)
         for direction in _directions(terms):
             known = found.lower > 0 and not _is_one_use(terms)
             if known and _ceiling(terms, direction, delta) <= found.lower:
                 continue  # the other direction is worse, whatever this one is
-            found = greatest([found, epsilon_one_way(terms, direction, delta, width)])
+            found = greatest([found, epsilon_one_way(terms, direction, delta, width, found.lower)])
     return found
 
 
@@ -57,6 +76,19 @@ def delta_interval(terms: Terms, epsilon: Fraction) -> Interval:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
         return greatest([delta_interval(one, epsilon) for one in alternatives])
+    if ways := _parted(terms):
+        with limited(QUESTION):
+            found = greatest([_delta_interval(one, epsilon) for one in ways])
+        if found.upper - found.lower <= WIDE * found.upper:
+            return found
+        with limited(QUESTION):
+            other = _delta_interval(terms, epsilon)
+        upper = min(found.upper, other.upper)
+        return Interval(min(max(found.lower, other.lower), upper), upper)
+    return _delta_interval(terms, epsilon)
+
+
+def _delta_interval(terms: Terms, epsilon: Fraction) -> Interval:
     with working_precision(BITS):
         ends = [_delta_one_way(terms, direction, epsilon) for direction in _directions(terms)]
     return greatest(ends)
@@ -71,6 +103,18 @@ def _alternatives(terms: Terms) -> tuple[Terms, ...]:
     return terms[0].family.alternatives() if _is_one_use(terms) else ()
 
 
+def _parted(terms: Terms) -> tuple[Terms, ...]:
+    """The terms for each way to part a group, where all groups among them are of one size."""
+    parted = [term.family.parted() for term in terms]
+    sizes = {chain[1] for term in terms if (chain := term.family.chain()) is not None}
+    if len(sizes) != 1 or not any(parted):
+        return ()
+    return tuple(
+        tuple(Term(one[way], term.count) if one else term for term, one in zip(terms, parted, strict=True))
+        for way in range(max(len(one) for one in parted))
+    )
+
+
 def _is_one_use(terms: Terms) -> bool:
     return len(terms) == 1 and terms[0].count == 1
 
@@ -82,9 +126,14 @@ def _directions(terms: Terms) -> tuple[Direction, ...]:
 # --- one direction --------------------------------------------------------------------------------------
 
 
-def epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width: float) -> Interval:
-    """Two ends around the least ε >= 0 with δ(ε) <= delta in one direction, at the working precision."""
-    search = EpsilonSearch(terms, direction, delta, width)
+def epsilon_one_way(
+    terms: Terms, direction: Direction, delta: Fraction, width: float, known: float = 0.0
+) -> Interval:
+    """Two ends around the least ε >= 0 with δ(ε) <= delta in one direction, at the working precision.
+
+    An upper end that is at most what is `known` of the other direction is enough.
+    """
+    search = EpsilonSearch(terms, direction, delta, width, known)
     with limited(QUESTION):
         search.run()
     if search.gave_up:
@@ -96,8 +145,11 @@ def epsilon_one_way(terms: Terms, direction: Direction, delta: Fraction, width: 
 class EpsilonSearch:
     """The ends of one ε as they are brought together, each by every way that the work left allows."""
 
-    def __init__(self, terms: Terms, direction: Direction, delta: Fraction, width: float) -> None:
+    def __init__(
+        self, terms: Terms, direction: Direction, delta: Fraction, width: float, known: float
+    ) -> None:
         self.terms, self.direction, self.delta, self.width = terms, direction, delta, width
+        self.known = known
         self.lower, self.upper = 0.0, _ceiling(terms, direction, delta)
         self.left = ball(delta) - as_ball(failure_of(terms, direction))
         self.gave_up = False
@@ -110,10 +162,16 @@ class EpsilonSearch:
             self.lower = _least_epsilon(self.terms, self.direction, self.delta)
         elif all(term.family.exact for term in self.terms):
             self._try(self._composed, share=0.7)
-            if not _is_narrow(self.lower, self.upper, self.width):
+            if not self._is_done():
                 self._try(self._dotted)
+        elif all(term.family.exact or term.family.has_dots for term in self.terms):
+            self._try(self._dotted, share=0.8)
+            if not self._is_done():
+                self._try(self._moments)
+                self._try(self._chained)
         else:
-            self._try(self._composed, share=0.8)
+            self._try(self._composed, share=0.6)
+            self._try(self._chained, share=0.8)
             self._try(self._moments)
             self._try(self._witnessed)
 
@@ -148,18 +206,33 @@ class EpsilonSearch:
             for found in _pair_epsilons(parts, left, self.width, self.upper):
                 self.upper = min(self.upper, found.upper)
                 self.lower = max(self.lower, found.lower) if exact else self.lower
+                if self._is_done():
+                    break
         return True
+
+    def _is_done(self) -> bool:
+        return self.upper <= self.known or _is_narrow(self.lower, self.upper, self.width)
 
     def _dotted(self) -> bool:
         """Through dots, from above and from below, in place of pairs that are too dear."""
+        least = dust_of(self.terms, float(self.left))
         for place in (0, 1):
-            parts = dotted_parts(self.terms, self.direction, place)
+            parts = dotted_parts(self.terms, self.direction, place, least)
             left = ball(self.delta) - pair_failure(parts)
-            for found in _pair_epsilons(parts, left, self.width, self.upper) if parts and left > 0 else ():
+            if not parts or not left > 0:
+                continue
+            for found in _pair_epsilons(parts, left, self.width, self.upper):
                 if place == 0:
                     self.upper = min(self.upper, found.upper)
                 else:
                     self.lower = max(self.lower, found.lower)
+        return True
+
+    def _chained(self) -> bool:
+        """The chain of neighbours, on the curve of all terms together."""
+        if (chain := chain_of(self.terms)) is not None:
+            found = invert_from_scratch(chain.ends, ball(self.delta), ceiling=self.upper)
+            self.upper = min(self.upper, found.upper)
         return True
 
     def _witnessed(self) -> bool:
@@ -207,14 +280,21 @@ def _pair_epsilons(parts: Sequence[Part], delta: Arb, width: float, ceiling: flo
     high = min(ceiling, max(state_up(chernoff), 0.0))
     best = Interval(min(floor, high), high)
     yield best
+    slope, done = tilt.theta, None
     for closer in CLOSER:
-        share = max(width * closer * tilt.theta * abs(near), FINE) / 8
+        share = max(width * closer * slope * abs(near), FINE) / 8
         saddle = Saddle(landscape, tilt, near, share)
-        found = invert(saddle.bounds, delta, near=near, slope=tilt.theta, high=high, about=saddle.about)
+        if saddle.effort() == done:  # more cannot be had
+            return
+        done = saddle.effort()
+        near = locate(saddle.about, delta, near=near, slope=tilt.theta, high=high)
+        slope = max(slope, saddle.slope(near))
+        found = prove(saddle.bounds, delta, near, slope=slope, high=high)
         best = Interval(max(best.lower, found.lower), min(best.upper, found.upper))
         yield best
         if _is_narrow(best.lower, best.upper, width) or saddle.cut_short:
             return
+        tilt = landscape.seen(tilt, near, float(delta.log()))
 
 
 def _is_narrow(lower: float, upper: float, width: float) -> bool:
@@ -245,6 +325,7 @@ class DeltaSearch:
         self._try(self._curve, share=0.7)
         if not self.upper - self.lower <= WIDE * self.upper:
             self._try(self._dotted)
+            self._try(self._chained)
         if self.gave_up:
             self._try(self._moments)
 
@@ -265,10 +346,15 @@ class DeltaSearch:
         )
 
     def _dotted(self) -> None:
-        above, below = (dotted_parts(self.terms, self.direction, place) for place in (0, 1))
+        least = dust_of(self.terms, float(self.upper))
+        above, below = (dotted_parts(self.terms, self.direction, place, least) for place in (0, 1))
         if above:
             self._take(arb(0), PartsCurve(above).ends(self.epsilon)[1])
             self._take(PartsCurve(below).ends(self.epsilon)[0], arb(1))
+
+    def _chained(self) -> None:
+        if (chain := chain_of(self.terms)) is not None:
+            self._take(arb(0), chain.delta(self.epsilon))
 
     def _moments(self) -> None:
         self._take(arb(0), moment_delta(self.terms, self.direction, self.epsilon))
@@ -278,11 +364,30 @@ class DeltaSearch:
         self._take(arb(0), moment_delta(self.terms, self.direction, self.epsilon, plain_moment_of))
 
 
-def dotted_parts(terms: Terms, direction: Direction, place: int) -> list[Part]:
+def chain_of(terms: Terms) -> "Chain | None":
+    """The chain of neighbours of several uses, where all are known by chains of one length."""
+    from discreet.losses.group import Chain  # a family that asks questions of losses
+
+    steps = [(term.family.chain(), term.count) for term in terms]
+    known = [(step, count) for step, count in steps if step is not None]
+    if _is_one_use(terms) or len(known) < len(steps) or len({size for (_, size), _ in known}) != 1:
+        return None
+    return Chain(tuple(Term(base, count) for (base, _), count in known), known[0][0][1])
+
+
+def dust_of(terms: Terms, delta: float) -> int:
+    """The bits of a δ so small that, once for each use, it adds next to nothing to this one."""
+    uses = sum(term.count for term in terms)
+    return min(NOTHING, 8 * math.ceil((DUST - math.log2(max(delta, 2.0**-NOTHING) / uses)) / 8))
+
+
+def dotted_parts(terms: Terms, direction: Direction, place: int, least: int) -> list[Part]:
     """Pairs above (place 0) or below (1) each term's law, through dots; empty where no law has such a pair,
     or where a pair without dots is not its law's own."""
-    known = [(term, term.family.dotted(direction)) for term in terms]
-    if all(pair is None for _, pair in known) or not all(term.family.exact for term in terms):
+    if not all(term.family.exact or term.family.has_dots for term in terms):
+        return []
+    known = [(term, term.family.dotted(direction, least)) for term in terms]
+    if all(pair is None for _, pair in known):
         return []
     return [
         (term.family.witness(direction) if pair is None else pair[place], term.count) for term, pair in known

@@ -12,13 +12,14 @@ from typing import Any, Self
 from flint import arb, ctx
 
 from discreet.losses import questions
-from discreet.losses.curve import below_the_dots, connect_the_dots, dots, sampled_ends
+from discreet.losses.curve import NOTHING, below_the_dots, connect_the_dots, dots, sampled_ends
 from discreet.losses.extremes import as_ball, at_most, attained_of, failure_of, largest_of
 from discreet.losses.family import DIRECTIONS, Curve, Direction, Family, parse_value, register, show
 from discreet.losses.group import Group
 from discreet.losses.moments import mu_squared_of, plain_moment_of, rho_of
 from discreet.losses.pair import Atoms, Pair
 from discreet.losses.sampled_gaussian import SampledGaussianPair
+from discreet.losses.sampled_group import MOST_PEOPLE, Parted
 from discreet.losses.term import Term, read_terms, show_terms
 from discreet.losses.work import remembered
 from discreet.numerics import Arb, ball, exact_probability
@@ -62,8 +63,12 @@ class Sampled(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return self._gaussian(direction) or pairs(self, direction, ctx.prec)[0]
 
-    def dotted(self, direction: Direction) -> tuple[Pair, Pair] | None:
-        return pairs(self, direction, ctx.prec)
+    @property
+    def has_dots(self) -> bool:
+        return True
+
+    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+        return pairs(self, direction, ctx.prec, least)
 
     def _gaussian(self, direction: Direction) -> Pair | None:
         square = self._mu_squared()
@@ -112,6 +117,12 @@ class Sampled(Family):
         inner = failure_of(self.terms, direction)
         return self.rate * inner if isinstance(inner, Fraction) else None
 
+    def parted_group(self, size: int) -> tuple[Family, ...]:
+        square = self._mu_squared()
+        if square is None or size > MOST_PEOPLE:
+            return ()
+        return tuple(Parted(square, self.rate, size - come, come) for come in range(size // 2 + 1))
+
     def for_group(self, size: int) -> Family:
         return Group(self, size)
 
@@ -134,8 +145,8 @@ class Sampled(Family):
 
 
 @remembered(256)
-def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]:
-    """The dominating pair and the witness, at this precision."""
+def pairs(family: Sampled, direction: Direction, bits: int, least: int = NOTHING) -> tuple[Pair, Pair]:
+    """The dominating pair and the witness, at this precision, with losses up to where 2^−least is left."""
     if family._is_one_law():
         base = family.terms[0].family
         laws = (base.dominating(direction), base.witness(direction))
@@ -148,8 +159,9 @@ def pairs(family: Sampled, direction: Direction, bits: int) -> tuple[Pair, Pair]
         return sampled_ends(curves[way], rate, epsilon, direction=way)
 
     tops = [family.largest(way) for way in DIRECTIONS]
-    count = DOTS if family._mu_squared() is None else MANY_DOTS
-    chosen = dots(curve, direction, count, family.rate, tops)
+    closed = family._mu_squared() is not None or (len(family.terms) == 1 and family.terms[0].count == 1)
+    count = MANY_DOTS if closed else DOTS
+    chosen = dots(curve, direction, count, family.rate, tops=tops, least=least)
     points = [(x, *curve(x, direction)) for x in chosen]
     above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
     return above, below_the_dots(points, chosen.lattice)

@@ -16,7 +16,7 @@ from flint import acb, arb
 from discreet.losses.continuous import gaussian_delta
 from discreet.losses.curve import sampled_ends
 from discreet.losses.family import Direction
-from discreet.losses.nodes import SLACK, UNIT, Acb, Grid, Nodes, powers, rounded, weigh
+from discreet.losses.nodes import SLACK, UNIT, Acb, Grid, Nodes, rounded, weigh, weigh_balls
 from discreet.losses.pair import Pair
 from discreet.losses.sampled_weight import GOOD, Weight
 from discreet.losses.work import spend
@@ -31,6 +31,7 @@ class SampledGaussianPair(Pair):
     """One direction of a Gaussian with this μ², sampled at this rate."""
 
     cost = 10
+    ball_work = 5.0
 
     def __init__(self, mu_squared: Fraction, rate: Fraction, direction: Direction) -> None:
         self.mu_squared, self.rate = ball(mu_squared), ball(rate)
@@ -57,10 +58,8 @@ class SampledGaussianPair(Pair):
 
     def moments(self, theta: Arb, spacing: Arb, count: int) -> list[Acb]:
         nodes, error = self._turning(theta)
-        totals = [acb(0)] * (count + 1)
-        for mass, logarithm in nodes:
-            turn = (self._turn(spacing) * logarithm).exp()
-            totals = [total + mass * p for total, p in zip(totals, powers(turn, count), strict=True)]
+        turning = [self._turn(spacing) * logarithm for _, logarithm in nodes]
+        totals = weigh_balls([mass for mass, _ in nodes], turning, count)
         radius = error * self._real(theta)
         disc = acb((-radius).union(radius), (-radius).union(radius))
         return [total + disc for total in totals]
@@ -76,7 +75,7 @@ class SampledGaussianPair(Pair):
         return Nodes(values, np.full(grid.last + 1, (rounding + float(error.upper())) * SLACK))
 
     def node_work(self, theta: float) -> float:
-        return 0.1 + len(self._turning(arb(theta))[0]) / 100
+        return 0.2 + len(self._turning(arb(theta))[0]) / 5000
 
     def _turning(self, theta: Arb) -> tuple[list[Node], Arb]:
         """The rule for every frequency, on a line where |e^(itL)| <= 1."""

@@ -24,10 +24,12 @@ FINE = 1e-11  # the relative error of δ that is aimed at while it is cheap
 BUDGET = 50_000  # nodes times laws that are spent without asking
 MOST = 2_000_000  # nodes times laws of a lattice
 REACH = 16  # deviations of a binomial law that are summed
+MOST_BALLS = 50_000  # nodes in balls
 MOST_NODES = 500_000  # so many are held at once, a few times over: 100 MB
+DEAR = 100  # of `Pair.cost`: where nodes are dear, nothing is asked for that is finer than it need be
 MOST_BINOMIAL = 500
 MOST_SUMS = 2000
-MOST_USES = 10**6  # beyond, what floating point loses in each use adds up to too much
+EACH_USE = 2.0**-49  # about what floating point loses in each use
 
 
 class Solver(Protocol):
@@ -153,27 +155,28 @@ def _sums(parts: Sequence[Part]) -> int:
     return math.prod(math.comb(count + size - 1, size - 1) for size, count in laws)
 
 
-def choose_arithmetic(parts: Sequence[Part]) -> Arithmetic:
-    """Floats, unless there are too many uses."""
-    return Nodes if sum(count for _, count in parts) <= MOST_USES else Balls
+def choose_arithmetic(parts: Sequence[Part], log_error: float) -> Arithmetic:
+    """Floats, unless there are so many uses that what each loses adds up to more than this error."""
+    return Nodes if math.log(sum(count for _, count in parts) * EACH_USE) <= log_error else Balls
 
 
 class Saddle:
     """The contour, placed for a target near ε; `share` is the error of δ, relative, that is good enough."""
 
     def __init__(self, landscape: Landscape, tilt: Tilt, epsilon: float, share: float) -> None:
-        parts, fine = landscape.parts, tilt.size + math.log(FINE)
+        parts = landscape.parts
+        cost = sum(pair.cost for pair, _ in parts)
+        arithmetic = choose_arithmetic(parts, math.log(share) + tilt.size)
+        fine = tilt.size + math.log(FINE if cost < DEAR and arithmetic is Nodes else max(FINE, share / 16))
         self.window = choose_window(landscape, tilt, epsilon, fine)
-        self.arithmetic = arithmetic = choose_arithmetic(parts)
         self.cut_short = False  # whether more nodes would be wanted than can be afforded
-        cost = sum(pair.cost for pair, _ in parts) * (1 if arithmetic is Nodes else 100)
         lattice, end, most = common_lattice(parts), math.inf, MOST_NODES
         if lattice is not None:
             end, most = math.pi / float(lattice[1]), int(self.window.width / float(lattice[1])) // 2 + 1
-        if most < min(BUDGET, MOST / cost) / 2:
-            last = most
-        else:
-            last = min(self._last(landscape, tilt, share, cost, end), most)
+        last = self._nodes(landscape, tilt, share, arithmetic=arithmetic, most=most, end=end)
+        if self.cut_short and arithmetic is Balls:
+            arithmetic = Nodes
+            last = self._nodes(landscape, tilt, share, arithmetic=arithmetic, most=most, end=end)
         if lattice is None:
             window = arb(self.window.width)
             self.contour = Contour(parts, theta=tilt.theta, window=window, last=last, arithmetic=arithmetic)
@@ -182,26 +185,46 @@ class Saddle:
                 parts, theta=tilt.theta, lattice=lattice, last=last, most=most, arithmetic=arithmetic
             )
 
-    def _last(self, landscape: Landscape, tilt: Tilt, share: float, cost: int, end: float) -> int:
+    def _nodes(
+        self, landscape: Landscape, tilt: Tilt, share: float, *, arithmetic: Arithmetic, most: int, end: float
+    ) -> int:
         """The last node, for an error of δ that is fine, or else for one that is good enough."""
-        parts, few = landscape.parts, max(BUDGET // cost, 512)
+        parts, dear = landscape.parts, 1 if arithmetic is Nodes else 100
+        cost = dear * sum(pair.cost for pair, _ in parts)
+        if most < min(BUDGET, MOST / cost) / 2:
+            return most
+        few = max(BUDGET // cost, 512)
         last = choose_last(parts, tilt, self.window, tilt.size + math.log(FINE), most=few, end=end)
         if last < few:
-            return last
+            return min(last, most)
         enough = math.log(share)  # they fall off too slowly: settle for what was asked
-        most = max(min(self._affordable(parts, tilt), MOST_NODES), few)
-        last = choose_last(parts, tilt, self.window, tilt.size + enough, most=most, end=end)
-        self.cut_short = last == most
-        return last
+        least = few if arithmetic is Nodes else 1
+        can = max(min(self._affordable(parts, tilt, arithmetic), MOST_NODES), least)
+        last = choose_last(parts, tilt, self.window, tilt.size + enough, most=can, end=end)
+        self.cut_short = last == can < most
+        return min(last, most)
 
-    def _affordable(self, parts: Sequence[Part], tilt: Tilt) -> int:
-        """How many nodes a third of the work that is left allows."""
-        each = sum(pair.node_work(tilt.theta) for pair, _ in parts)
-        return int(min(left() / (3 * each + 150 * len(parts) * (self.arithmetic is Balls)), MOST_NODES))
+    def _affordable(self, parts: Sequence[Part], tilt: Tilt, arithmetic: Arithmetic) -> int:
+        """How many nodes a third of the work that is left allows, or most of it in balls."""
+        if arithmetic is Balls:
+            return int(
+                min(left() / sum(1.5 * (20 + pair.ball_work + pair.cost) for pair, _ in parts), MOST_BALLS)
+            )
+        return int(min(left() / (3 * sum(pair.node_work(tilt.theta) for pair, _ in parts)), MOST_NODES))
 
     def about(self, epsilon: float) -> float:
         """About ln δ(ε)."""
         return self.contour.about(epsilon)
+
+    def effort(self) -> tuple[Arithmetic, float, int]:
+        """What the proved ends depend on, besides ε."""
+        return self.contour.arithmetic, self.window.width, self.contour.last
+
+    def slope(self, epsilon: float) -> float:
+        """About −d ln δ/dε."""
+        step = 1e-3 / float(self.contour.theta)
+        found = (self.about(epsilon - step) - self.about(epsilon + step)) / (2 * step)
+        return found if math.isfinite(found) else 0.0
 
     def bounds(self, epsilon: Arb) -> Ends:
         if not epsilon.is_exact():  # δ falls: take each end where it is worst

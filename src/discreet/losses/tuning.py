@@ -110,6 +110,10 @@ class Landscape:
         near = max(bound - 4 / best.theta, best.mean)  # Chernoff's bound is about e^4 too high there
         return replace(best, size=min(best.size, target + best.theta * near - best.log_moment) - 2), near
 
+    def seen(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
+        """The same tilt, now that ε is known better: how small e^(θε)δ/e^K really is."""
+        return replace(tilt, size=min(tilt.size, target + tilt.theta * epsilon - tilt.log_moment))
+
     def at_epsilon(self, epsilon: float) -> Tilt:
         """The saddlepoint for a given ε."""
         return self._tilt(minimise(lambda theta: self(theta) - theta * epsilon + log_chernoff_factor(theta)))
