@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet import answering
+from discreet import query_run
 
 CANARY = "Zanzibar-4242"
 SQL = "SELECT city, COUNT(*) AS n, SUM(debt) AS total FROM people GROUP BY city"
@@ -110,7 +110,7 @@ def test_explaining_reads_the_header_and_no_row(tmp_path):
 def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
         curator.ask(SQL, epsilon=2)
-        monkeypatch.setattr(answering, "release", lambda *_: pytest.fail("ran without a charge"))
+        monkeypatch.setattr(query_run, "release", lambda *_: pytest.fail("ran without a charge"))
         with pytest.raises(dp.BudgetExceeded):
             curator.ask(SQL, epsilon=0.1)
 
@@ -140,7 +140,7 @@ def test_bad_prices_are_refused_and_nothing_is_charged(tmp_path, price):
 
 def test_a_failing_engine_keeps_the_charge_and_gives_a_constant_error(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
-        engine = curator._holdings.engine()
+        engine = curator.resources.engine()
         monkeypatch.setattr(engine, "_rows", lambda statement: 1 / 0)
         with pytest.raises(dp.EngineFailure) as failure:
             curator.ask(SQL, epsilon=0.5)

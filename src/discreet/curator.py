@@ -9,16 +9,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self, Unpack, overload
 
-from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.dry_run import DryRun, try_out
 from discreet.engines import Engine
-from discreet.holdings import Holdings
 from discreet.ledger import Ledger, Record, check_known
 from discreet.numerics import Real
 from discreet.planning import Asked, Plan, Several, Terms, plan_asked
 from discreet.queries import Builder, table
+from discreet.query_run import QueryRun
 from discreet.release import Watch
+from discreet.resources import Resources
 from discreet.tables import Opening, Policy, from_policy, read_opening
 from discreet.watching import open_watch
 
@@ -46,7 +46,7 @@ class Curator(AbstractContextManager["Curator"]):
         other_people: str | None = None,
     ) -> None:
         check_known(policy, ledger)
-        self._holdings = Holdings(
+        self.resources = Resources(
             policy,
             ledger=ledger,
             engine=engine if engine is not None else policy.engine,
@@ -87,7 +87,7 @@ class Curator(AbstractContextManager["Curator"]):
     def for_analyst(self, name: str) -> "Curator":
         """The same engine and ledger, asked by someone else: budgets and stored answers are by analyst."""
         other = object.__new__(type(self))
-        other._holdings, other._analyst = self._holdings, name
+        other.resources, other._analyst = self.resources, name
         return other
 
     @overload
@@ -106,14 +106,14 @@ class Curator(AbstractContextManager["Curator"]):
         Charged before any data is read; a failure is not refunded. The same question at the same price is
         answered from the ledger, free. `key` makes a retry safe: it stands for one request.
         """
-        answering = self.answering(plan_asked(question, self._holdings.engine().policy, **terms))
-        if answering.charge(key=key):
+        query_run = self._query_run(plan_asked(question, self.resources.engine().policy, **terms))
+        if query_run.charge(key=key):
             try:
-                answering.run()
+                query_run.run()
             except BaseException:
-                answering.abandon()
+                query_run.abandon()
                 raise
-        answers = answering.store()
+        answers = query_run.store()
         return answers if isinstance(question, list | tuple) else answers[0]
 
     @overload
@@ -153,11 +153,11 @@ class Curator(AbstractContextManager["Curator"]):
     ) -> Watch:
         """A sparse vector over questions, charged whole when opened: is a COUNT or SUM above it?"""
         terms = {"epsilon": epsilon, "delta": delta, "count": count, "sensitivity": sensitivity}
-        return open_watch(self._holdings, analyst=self._analyst, threshold=threshold, key=key, **terms)
+        return open_watch(self.resources, analyst=self._analyst, threshold=threshold, key=key, **terms)
 
-    def answering(self, plans: tuple[Plan, ...]) -> Answering:
+    def _query_run(self, plans: tuple[Plan, ...]) -> QueryRun:
         """The steps that `ask` takes with its plans, for whoever must take them apart."""
-        return Answering(self._holdings, plans, analyst=self._analyst)
+        return QueryRun(self.resources, plans, analyst=self._analyst)
 
     def table(self, name: str) -> Builder:
         """The Python front end: the same tree as SQL."""
@@ -166,44 +166,44 @@ class Curator(AbstractContextManager["Curator"]):
     @property
     def remaining(self) -> Any:
         """What may still be spent, as a value of the budget's own class."""
-        return self._holdings.ledger().remaining
+        return self.resources.ledger().remaining
 
     @property
     def history(self) -> tuple[Record, ...]:
         """Everything that happened to this data set, in order."""
-        return self._holdings.ledger().history()
+        return self.resources.ledger().history()
 
     @property
     def ledger(self) -> Ledger:
         """The record of all charges, in its owner's hands."""
-        return self._holdings.ledger()
+        return self.resources.ledger()
 
     @property
     def policy(self) -> Policy:
         """What the owner declared."""
-        return self._holdings.declared
+        return self.resources.declared
 
     @property
     def known_policy(self) -> Policy:
         """The policy with the data's own columns; as declared, where the data is out of reach."""
-        return self._holdings.known
+        return self.resources.known
 
     def limit_time(self, seconds: float) -> None:
         """Let no pass over the data take longer than this, from the next opening of the engine on."""
-        self._holdings.timeout_s = seconds
+        self.resources.timeout_s = seconds
 
     def opening(self) -> Callable[[], Engine]:
         """What opens this data set's engine in another process, without its ledger."""
-        return self._holdings.opening()
+        return self.resources.opening()
 
     def open_all(self) -> None:
         """Open engine and ledger now: what is wrong with them is said before the first question."""
-        self._holdings.engine()
-        self._holdings.ledger()
+        self.resources.engine()
+        self.resources.ledger()
 
     def close(self) -> None:
         """Give back files and connections."""
-        self._holdings.close()
+        self.resources.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()

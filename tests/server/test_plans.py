@@ -5,10 +5,10 @@ import json
 import pytest
 
 from discreet.curator import Curator
-from discreet.server import asks
-from discreet.server.asks import TERMS, read_ask
+from discreet.server import request_bodies
 from discreet.server.limits import Limits
 from discreet.server.plans import Plans
+from discreet.server.request_bodies import TERMS, read_ask
 from server.running import promptly, write_policy
 
 PUBLIC = "SELECT SUM(debt) AS s, COUNT(*) AS n FROM town"
@@ -55,7 +55,7 @@ def test_a_term_that_does_not_count_is_seen(curator, monkeypatch, term):
     """A planted fault: the asks of the cache are told apart by all terms but this one."""
     sql, *pair = PAIRS[term]
     asked = [read_ask(json.dumps({"sql": sql, **terms}).encode(), Limits()) for terms in pair]
-    monkeypatch.setattr(asks, "TERMS", tuple(each for each in TERMS if each != term))
+    monkeypatch.setattr(request_bodies, "TERMS", tuple(each for each in TERMS if each != term))
     plans = Plans(curator)
     first, second = (plans.of(ask) for ask in asked)
     assert first == second

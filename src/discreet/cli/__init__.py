@@ -5,7 +5,7 @@ import sys
 
 from cyclopts import App
 
-from discreet.cli.output import report_error
+from discreet.cli.shared import report_error
 from discreet.errors import DiscreetError
 
 # A command = one line here, one file, one test file.

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from discreet.cli.output import waiting
+from discreet.cli.options import Opened, open_curator
 from discreet.cli.price import Priced
-from discreet.cli.source import Opened, open_curator
+from discreet.cli.shared import waiting
 from discreet.errors import DiscreetError, InvalidParameter
 
 _DEFAULTS = Opened(), Priced()

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from discreet.cli.output import fitted
+from discreet.cli.options import Opened, open_curator
 from discreet.cli.price import Priced
-from discreet.cli.source import Opened, open_curator
+from discreet.cli.shared import fitted
 
 _DEFAULTS = Opened(), Priced()
 

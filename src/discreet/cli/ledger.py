@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from discreet.cli.source import read_number
+from discreet.cli.options import read_number
 from discreet.errors import InvalidParameter
 
 app = App(name="ledger", help="Check a ledger, write it out, raise its budget, reserve shares of it.")

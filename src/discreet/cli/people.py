@@ -83,9 +83,9 @@ def list_everyone(*, people: Place = None, policy: Beside = None, json: AsJson =
 
 
 def _open(people: str | None, policy: Path | None) -> "People":
-    from discreet.server.house import people_beside
     from discreet.server.people import People
     from discreet.server.records import open_records
+    from discreet.server.service import people_beside
 
     if (people is None) == (policy is None):
         raise InvalidParameter("people must be found by exactly one of --people and --policy.")

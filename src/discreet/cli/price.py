@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from discreet.cli.source import read_named, read_number
+from discreet.cli.options import read_named, read_number
 
 
 @Parameter(name="*")

@@ -16,7 +16,7 @@ from discreet.cli.people import app as people_app
 from discreet.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from discreet.server import House
+    from discreet.server import Service
 
 app = App(help="Serve data sets to people with tokens: REST and pages, in one process.")
 app.command(people_app, name="people")
@@ -38,7 +38,7 @@ def serve(
 
     Example: discreet serve bank.toml --port 8000
 
-    Put a proxy with TLS in front of it before strangers may reach it. Several processes serve one house if
+    Put a proxy with TLS in front of it before strangers may reach it. Several processes serve one service if
     their policies name one PostgreSQL ledger.
 
     Parameters
@@ -70,43 +70,43 @@ def serve(
         tokens: dict[str, str] = {}
         if demo:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-demo-"))
-            house, tokens = open_demo_house(Path(folder), journal, at_once=at_once)
+            service, tokens = open_demo_service(Path(folder), journal, at_once=at_once)
         else:
-            house = _open(policies, people, journal, at_once)
-        house.open_all()
+            service = _open(policies, people, journal, at_once)
+        service.open_all()
         listening = stack.enter_context(listen(host, port))
-        _announce(house, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
-        _run(house, listening, trust_proxy)
+        _announce(service, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
+        _run(service, listening, trust_proxy)
 
 
-def open_demo_house(
+def open_demo_service(
     folder: Path, journal: Path | None = None, *, at_once: int = 8
-) -> "tuple[House, dict[str, str]]":
-    """The demo's house in a folder, and tokens for its owner and its analyst."""
+) -> "tuple[Service, dict[str, str]]":
+    """The demo's service in a folder, and tokens for its owner and its analyst."""
     import discreet
     from discreet.curator import Curator
-    from discreet.server import House
+    from discreet.server import Service
     from discreet.server.journal import Journal
     from discreet.server.limits import Limits
     from discreet.server.records import SqliteRecords
 
     policy = Path(discreet.__file__).parent / "demo" / "demo.toml"
     curator = Curator.from_policy(policy, ledger=folder / "demo.ledger")
-    house = House(
+    service = Service(
         [curator],
         SqliteRecords(folder / "demo.people"),
         limits=Limits(runners=at_once),
         journal=Journal(journal or folder / "journal.jsonl"),
     )
-    return house, {role: house.people.add(f"demo-{role}", role) for role in ("owner", "analyst")}
+    return service, {role: service.people.add(f"demo-{role}", role) for role in ("owner", "analyst")}
 
 
-def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None, at_once: int) -> "House":
-    from discreet.server import House
+def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None, at_once: int) -> "Service":
+    from discreet.server import Service
     from discreet.server.journal import Journal
     from discreet.server.limits import Limits
 
-    return House.open(
+    return Service.open(
         policies, people=people, limits=Limits(runners=at_once), journal=Journal(journal or sys.stderr)
     )
 
@@ -115,20 +115,20 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _announce(house: "House", address: str, tokens: dict[str, str], *, as_json: bool) -> None:
-    names = list(house.datasets)
+def _announce(service: "Service", address: str, tokens: dict[str, str], *, as_json: bool) -> None:
+    names = list(service.datasets)
     if as_json:
         print(json_module.dumps({"address": address, "datasets": names, "tokens": tokens}), flush=True)
         return
     print(f"discreet serves {', '.join(names)} at {address}")
     for role, token in tokens.items():
         print(f"  token of the demo's {role}, shown once: {token}")
-    if not tokens and not house.people.everyone():
+    if not tokens and not service.people.everyone():
         print("  nobody may come in yet: discreet serve people add NAME --role owner --policy POLICY")
     sys.stdout.flush()
 
 
-def _run(house: "House", listening: socket.socket, trust_proxy: str | None) -> None:
+def _run(service: "Service", listening: socket.socket, trust_proxy: str | None) -> None:
     import uvicorn
 
     from discreet.server import make_app
@@ -137,13 +137,13 @@ def _run(house: "House", listening: socket.socket, trust_proxy: str | None) -> N
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
     config = uvicorn.Config(
-        make_app(house),
+        make_app(service),
         log_config=None,
         access_log=False,  # paths and addresses belong in the journal, without secrets
         server_header=False,
         proxy_headers=trust_proxy is not None,
         forwarded_allow_ips=trust_proxy or "",
-        timeout_graceful_shutdown=int(house.limits.stop_s),
+        timeout_graceful_shutdown=int(service.limits.stop_s),
         timeout_keep_alive=15,
     )
     uvicorn.Server(config).run(sockets=[listening])

@@ -8,7 +8,7 @@ from typing import Any, Self, Unpack, cast, overload
 from discreet.accounting import read_notion
 from discreet.answers import Answer, restore
 from discreet.client.numbers import write_object
-from discreet.client.wire import Wire
+from discreet.client.transport import Transport
 from discreet.errors import InternalError, InvalidParameter, PolicyViolation
 from discreet.ledger import Record
 from discreet.numerics import Real
@@ -26,11 +26,11 @@ def connect(
     Without `dataset` it is the server's only one. Retries carry a key, so that none is charged twice; they
     go on for `patience_s`.
     """
-    wire = Wire(url, token=token, timeout_s=timeout_s, patience_s=patience_s)
-    names = [each["name"] for each in wire.get("api", "datasets")["datasets"]]
+    transport = Transport(url, token=token, timeout_s=timeout_s, patience_s=patience_s)
+    names = [each["name"] for each in transport.get("api", "datasets")["datasets"]]
     if dataset is None and len(names) != 1:
         raise InvalidParameter(f"dataset must be one of {', '.join(names)}.", parameter="dataset")
-    return Remote(wire, dataset if dataset is not None else names[0])
+    return Remote(transport, dataset if dataset is not None else names[0])
 
 
 class Remote:
@@ -38,9 +38,9 @@ class Remote:
     server's.
     """
 
-    def __init__(self, wire: Wire, dataset: str) -> None:
-        self._wire, self._dataset = wire, dataset
-        facts = wire.get("api", "datasets", dataset)
+    def __init__(self, transport: Transport, dataset: str) -> None:
+        self._transport, self._dataset = transport, dataset
+        facts = transport.get("api", "datasets", dataset)
         self._policy, self._deadline_s = from_json(facts), float(facts["deadline_s"])
         if self._policy.digest != facts["digest"]:
             raise _other_version()
@@ -56,7 +56,7 @@ class Remote:
     ) -> Answer | tuple[Answer, ...]:
         """Answer a question, or a list of them under one charge: see `Curator.ask`."""
         plans = plan_asked(question, self._policy, **terms)
-        status, reply = self._wire.post(
+        status, reply = self._transport.post(
             *self._path("ask"),
             body=self._body(question, terms),
             key=key or secrets.token_hex(16),
@@ -79,7 +79,9 @@ class Remote:
         """What asking would do, cost and err by, as the server says it."""
         plans = plan_asked(question, self._policy, **terms)
         # Nothing is charged, so it may be sent again under any key.
-        _, reply = self._wire.post(*self._path("explain"), body=self._body(question, terms), key="explain")
+        _, reply = self._transport.post(
+            *self._path("explain"), body=self._body(question, terms), key="explain"
+        )
         told = reply["plans"] if _is_list(question) else [reply]
         if [plan.sentences() for plan in plans] != [each["sentences"] for each in told]:
             raise _other_version()
@@ -99,7 +101,7 @@ class Remote:
         terms = {"threshold": threshold, "epsilon": epsilon, "count": count, "sensitivity": sensitivity}
         if delta:
             terms["delta"] = delta
-        status, reply = self._wire.post(
+        status, reply = self._transport.post(
             *self._path("watch"), body=write_object(terms), key=key or secrets.token_hex(16)
         )
         if status == 202:
@@ -113,12 +115,12 @@ class Remote:
     @property
     def remaining(self) -> Any:
         """What you may still be charged at most, as a value of the budget's own class."""
-        return read_notion(self._wire.get(*self._path("budget"))["exact"]["remaining"])
+        return read_notion(self._transport.get(*self._path("budget"))["exact"]["remaining"])
 
     @property
     def history(self) -> tuple[Record, ...]:
         """Your charges, in order; everybody's, if you are an owner."""
-        return tuple(Record(**facts) for facts in self._wire.get(*self._path("history"))["history"])
+        return tuple(Record(**facts) for facts in self._transport.get(*self._path("history"))["history"])
 
     @property
     def policy(self) -> Policy:
@@ -163,13 +165,13 @@ class RemoteWatch:
         remote = self._remote
         path = remote._path("watch", self._name, "test")
         body = write_object({"sql": remote._text(question)})
-        _, reply = remote._wire.post(*path, body=body, seconds=remote._deadline_s)
+        _, reply = remote._transport.post(*path, body=body, seconds=remote._deadline_s)
         self._finished = bool(reply["finished"])
         return bool(reply["above"])
 
     def stop(self) -> None:
         """End it on the server too. What it cost stays charged."""
-        self._remote._wire.delete(*self._remote._path("watch", self._name))
+        self._remote._transport.delete(*self._remote._path("watch", self._name))
 
 
 def _is_list(question: Asked | Several) -> bool:

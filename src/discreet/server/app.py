@@ -7,20 +7,20 @@ from fastapi import FastAPI
 
 import discreet
 from discreet.server import lab, pages, rest
-from discreet.server.failures import Sheltered, handle_failures
-from discreet.server.headers import SecurityHeaders
-from discreet.server.house import House
-from discreet.server.journal import Observed
-from discreet.server.pages.door import error_page
+from discreet.server.http_errors import HideInternalErrors, handle_failures
+from discreet.server.journal import JournalRequests
+from discreet.server.middleware import SecurityHeaders
+from discreet.server.pages.session_auth import error_page
+from discreet.server.service import Service
 
 
-def make_app(house: House) -> FastAPI:
-    """An ASGI application that serves this house until it stops, and then closes it."""
+def make_app(service: Service) -> FastAPI:
+    """An ASGI application that serves this service until it stops, and then closes it."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await house.close()
+        await service.close()
 
     app = FastAPI(
         title="discreet",
@@ -32,10 +32,10 @@ def make_app(house: House) -> FastAPI:
         redirect_slashes=False,
     )
     handle_failures(app, show=error_page)
-    app.add_middleware(Sheltered)
+    app.add_middleware(HideInternalErrors)
     app.add_middleware(SecurityHeaders)
-    app.add_middleware(Observed, journal=house.journal)
-    app.include_router(rest.router(house))
-    app.include_router(pages.router(house))
+    app.add_middleware(JournalRequests, journal=service.journal)
+    app.include_router(rest.router(service))
+    app.include_router(pages.router(service))
     app.include_router(lab.router())
     return app

@@ -41,13 +41,13 @@ class Approval:
         return {**asdict(self), "price": json.loads(self.price)}
 
 
-class Repeated(Approval):
+class RepeatedApproval(Approval):
     """An approval that an earlier try of the same request used: that try may be charged, so it is not this
     one's to give back."""
 
 
 class Approvals:
-    """The questions of a house that needed an owner's word. An approval pays for nothing: it lets one ask."""
+    """The questions that needed an owner's approval. An approval pays for nothing: it lets one ask."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -66,7 +66,7 @@ class Approvals:
         named = (dataset, person.name, digest)
         which = "dataset = ? AND person = ? AND digest = ?"
         for used in self._find(f"{which} AND state = 'used' AND request = ?", *named, request):
-            return Repeated(**asdict(used))
+            return RepeatedApproval(**asdict(used))
         for approved in self._find(f"{which} AND state = 'approved'", *named):
             if self._move(approved, "used", request=request):
                 return replace(approved, state="used")

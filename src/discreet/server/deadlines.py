@@ -8,28 +8,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from discreet.answering import Answering
 from discreet.answers import Answer
 from discreet.planning import Plan
+from discreet.query_run import QueryRun
 from discreet.release import Permit
-from discreet.server.crew import Crew, Worker
 from discreet.server.limits import Limits
 from discreet.server.refusals import after_the_charge, busy, too_late
 from discreet.server.worker import answer
+from discreet.server.worker_pool import Worker, WorkerPool
 
 T = TypeVar("T")
 Work: TypeAlias = Callable[[Worker], T]
 
 
 @dataclass(eq=False)
-class Hold:
+class RunnerSlot:
     """A runner that is taken: one of the server's places, with a worker of a data set, until it is due."""
 
-    crew: Crew
+    pool: WorkerPool
     until: float  # by plan and policy; never when a run ends
 
 
-class Desk:
+class FixedTimeExecutor:
     """Where questions are planned, charged and run: threads, workers, and a limit on how many are under way.
 
     A question is charged only when it holds a runner, and holds it until it is due, however soon it is
@@ -40,11 +40,11 @@ class Desk:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._planners = ThreadPoolExecutor(limits.planners, thread_name_prefix="plan")
-        self._doormen = ThreadPoolExecutor(4, thread_name_prefix="door")
+        self._doormen = ThreadPoolExecutor(4, thread_name_prefix="people")
         self._clerks = ThreadPoolExecutor(16, thread_name_prefix="ledger")
         self._runners = ThreadPoolExecutor(2 * limits.runners, thread_name_prefix="run")
         self._under_way: set[asyncio.Task[Any]] = set()
-        self._holds: set[Hold] = set()
+        self._holds: set[RunnerSlot] = set()
         self._planning = 0
 
     async def plan(self, work: Callable[[], T]) -> T:
@@ -66,25 +66,25 @@ class Desk:
         return await asyncio.get_running_loop().run_in_executor(self._clerks, work)
 
     async def answer(
-        self, crew: Crew, answering: Answering, *, key: str | None, seconds: float
+        self, pool: WorkerPool, query_run: QueryRun, *, key: str | None, seconds: float
     ) -> tuple[Answer, ...]:
         """The answers: at once if stored before, also where every runner is taken; else when due."""
-        hold = self._take(crew, seconds)
+        hold = self._take(pool, seconds)
         if hold is None:
-            found = await self.look(answering.find)
+            found = await self.look(query_run.find)
             if found is None:
-                raise busy(self._wait_s(crew, seconds))
+                raise busy(self._wait_s(pool, seconds))
             return found
-        return await self._finish(hold, partial(self._answer, hold, answering, key, seconds))
+        return await self._finish(hold, partial(self._answer, hold, query_run, key, seconds))
 
-    async def when_due(self, crew: Crew, work: Work[T], *, seconds: float) -> T:
+    async def when_due(self, pool: WorkerPool, work: Work[T], *, seconds: float) -> T:
         """What the work gives or raises, when it is due; `too_late` where it is not done by then."""
-        hold = self._take(crew, seconds)
+        hold = self._take(pool, seconds)
         if hold is None:
-            raise busy(self._wait_s(crew, seconds))
+            raise busy(self._wait_s(pool, seconds))
 
         async def begin() -> T:
-            worker = await crew.take()
+            worker = await pool.take()
             return await self._run(hold, worker, partial(work, worker), seconds)
 
         return await self._finish(hold, begin)
@@ -98,22 +98,22 @@ class Desk:
 
     # --- the timetable -------------------------------------------------------------------------------------
 
-    def _take(self, crew: Crew, seconds: float) -> Hold | None:
+    def _take(self, pool: WorkerPool, seconds: float) -> RunnerSlot | None:
         """One of the places, if one is free in the server and of this data set."""
-        if len(self._holds) >= self._limits.runners or len(self._of(crew)) >= crew.most:
+        if len(self._holds) >= self._limits.runners or len(self._of(pool)) >= pool.most:
             return None
-        hold = Hold(crew, self._now() + (crew.start_s or 0.0) + seconds)
+        hold = RunnerSlot(pool, self._now() + (pool.start_s or 0.0) + seconds)
         self._holds.add(hold)
         return hold
 
-    def _wait_s(self, crew: Crew, seconds: float) -> int:
+    def _wait_s(self, pool: WorkerPool, seconds: float) -> int:
         """When a place will be free, in whole seconds: what Retry-After says."""
         full = len(self._holds) >= self._limits.runners
-        ends = [each.until for each in (self._holds if full else self._of(crew))]
+        ends = [each.until for each in (self._holds if full else self._of(pool))]
         return max(1, math.ceil(min(ends, default=self._now() + seconds) - self._now()))
 
-    def _of(self, crew: Crew) -> set[Hold]:
-        return {each for each in self._holds if each.crew is crew}
+    def _of(self, pool: WorkerPool) -> set[RunnerSlot]:
+        return {each for each in self._holds if each.pool is pool}
 
     @staticmethod
     def _now() -> float:
@@ -121,32 +121,32 @@ class Desk:
 
     # --- what holds a place --------------------------------------------------------------------------------
 
-    async def _finish(self, hold: Hold, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _finish(self, hold: RunnerSlot, begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Bring it to its end, whether or not anyone still waits; its place is free then at the latest."""
         task = asyncio.ensure_future(begin())
         self._under_way.add(task)
         task.add_done_callback(partial(self._finished, hold))
         return await asyncio.shield(task)
 
-    def _finished(self, hold: Hold, task: asyncio.Task[Any]) -> None:
+    def _finished(self, hold: RunnerSlot, task: asyncio.Task[Any]) -> None:
         self._holds.discard(hold)
         self._under_way.discard(task)
         if not task.cancelled():
             task.exception()  # looked at: nobody may be waiting for it any more
 
     async def _answer(
-        self, hold: Hold, answering: Answering, key: str | None, seconds: float
+        self, hold: RunnerSlot, query_run: QueryRun, key: str | None, seconds: float
     ) -> tuple[Answer, ...]:
-        worker = await hold.crew.take()
+        worker = await hold.pool.take()
         try:
-            charged = await self.look(partial(answering.charge, key=key))
+            charged = await self.look(partial(query_run.charge, key=key))
         except BaseException:
-            hold.crew.give_back(worker)
+            hold.pool.give_back(worker)
             raise
         if not charged:
-            hold.crew.give_back(worker)
+            hold.pool.give_back(worker)
             with after_the_charge():
-                return await self.look(answering.store)
+                return await self.look(query_run.store)
 
         def run_there(plans: tuple[Plan, ...], permit: Permit) -> bytes:
             stored: bytes = worker.do(partial(answer, plans, permit))
@@ -154,13 +154,13 @@ class Desk:
 
         with after_the_charge():
             try:
-                await self._run(hold, worker, partial(answering.run, run_there), seconds)
-                return await self.look(answering.store)
+                await self._run(hold, worker, partial(query_run.run, run_there), seconds)
+                return await self.look(query_run.store)
             except Exception:
-                await self.look(answering.abandon)
+                await self.look(query_run.abandon)
                 raise
 
-    async def _run(self, hold: Hold, worker: Worker, work: Callable[[], T], seconds: float) -> T:
+    async def _run(self, hold: RunnerSlot, worker: Worker, work: Callable[[], T], seconds: float) -> T:
         """What the work gives, when it is due; then the place is free, and a run that goes on is killed."""
         hold.until = self._now() + seconds
         running = self._runners.submit(work)
@@ -168,7 +168,7 @@ class Desk:
             return await self._when_due(running, hold.until)
         finally:
             self._holds.discard(hold)
-            hold.crew.give_back(worker, ended=running.cancel() or running.done())
+            hold.pool.give_back(worker, ended=running.cancel() or running.done())
 
     async def _when_due(self, running: "Future[T]", due: float) -> T:
         while (left := due - self._now()) > 0:

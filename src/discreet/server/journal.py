@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from discreet.server.headers import App, Message, Receive, Send
+from discreet.server.middleware import App, Message, Receive, Send
 from discreet.server.people import now
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # a visitor may make up others
@@ -48,7 +48,7 @@ class Journal:
             self._stream.close()
 
 
-class Observed:
+class JournalRequests:
     """Middleware: every request ends as one line of the journal, when its response begins."""
 
     def __init__(self, app: App, *, journal: Journal) -> None:

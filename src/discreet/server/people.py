@@ -54,7 +54,7 @@ class Token:
 
 
 class People:
-    """The people of a house. Several processes may share the records; a revocation counts at once in all."""
+    """The users. Several processes may share the records; a revocation counts at once in all."""
 
     def __init__(self, records: Records) -> None:
         self._records = records

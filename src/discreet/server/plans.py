@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 from discreet.curator import Curator
 from discreet.planning import Plan
-from discreet.server.asks import Ask
+from discreet.server.request_bodies import AskRequest
 
 MOST = 512
 
@@ -17,7 +17,7 @@ class Plans:
         self._curator, self._lock = curator, threading.Lock()
         self._known: OrderedDict[tuple[object, ...], tuple[Plan, ...]] = OrderedDict()
 
-    def of(self, ask: Ask) -> tuple[Plan, ...]:
+    def of(self, ask: AskRequest) -> tuple[Plan, ...]:
         """The plans of an ask, found or made."""
         with self._lock:
             if (known := self._known.get(ask.identity)) is not None:

@@ -34,7 +34,7 @@ class Forbidden(PolicyViolation):
 
 
 def unauthenticated() -> Unauthenticated:
-    """One answer to every token that does not open the door, and to none."""
+    """One answer to every token that does not open the auth, and to none."""
     return Unauthenticated("a request must carry a valid token: Authorization: Bearer dp_...")
 
 
@@ -45,7 +45,8 @@ def not_found() -> NotFound:
 def busy(after_s: int = 1) -> Busy:
     """Too much at once, and when there will be room; the time comes from deadlines, never from runs."""
     return Busy(
-        "the server is asked too much at once. Ask again later; nothing was charged.", retry_after_s=after_s
+        "the server is asked too much at once. Ask again later; nothing was charged.",
+        retry_after_s=after_s,
     )
 
 

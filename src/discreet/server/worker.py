@@ -18,9 +18,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
-from discreet.answering import run_plans
 from discreet.engines import Engine
 from discreet.planning import ExactPlan, ExactTable, Plan
+from discreet.query_run import run_plans
 from discreet.release import Permit
 
 Opening: TypeAlias = Callable[[], Engine]

@@ -11,7 +11,7 @@ import pytest
 from discreet.ledger import Request
 from discreet.losses import PureDP
 from discreet.server import make_app
-from discreet.server.headers import HEADERS
+from discreet.server.middleware import HEADERS
 from server.pages.visiting import COUNT, Visitor
 from server.running import promptly, running, write_policy
 
@@ -84,9 +84,9 @@ def test_a_bearer_token_opens_no_page_and_a_cookie_nothing_of_rest(town, visitor
 
 
 def test_every_wrong_token_is_refused_in_the_same_words(town, visitor):
-    town.house.people.add("gone", "analyst")
-    revoked = town.house.people.new_token("gone")
-    town.house.people.revoke("gone")
+    town.service.people.add("gone", "analyst")
+    revoked = town.service.people.new_token("gone")
+    town.service.people.revoke("gone")
     replies = [visitor.sign_in(token) for token in (revoked, "dp_" + "x" * 43, "", "nonsense", "ü" * 2000)]
     assert {reply.status_code for reply in replies} == {401}
     assert len({re.sub(r'value="[^"]+"', "", reply.text) for reply in replies}) == 1
@@ -103,7 +103,7 @@ def test_the_cookie_is_for_this_site_and_for_no_script(visitor, town):
 
 def test_over_https_cookies_are_sent_over_https_alone(town):
     async def entrance(scheme):
-        transport = httpx.ASGITransport(app=make_app(town.house))
+        transport = httpx.ASGITransport(app=make_app(town.service))
         async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://town") as client:
             return (await client.get("/login")).headers
 
@@ -127,10 +127,10 @@ def test_signing_out_and_revoking_end_a_session_at_once(visitor, other, town):
     kept = visitor.cookies["discreet"]
     assert visitor.send_form("/logout", seen_at="/datasets").status_code == 303
     assert visitor.get("/datasets", headers={"cookie": f"discreet={kept}"}).status_code == 303
-    token = town.house.people.add("eve", "analyst")
+    token = town.service.people.add("eve", "analyst")
     assert other.sign_in(token).status_code == 303
     assert other.get("/datasets").status_code == 200
-    town.house.people.revoke("eve")
+    town.service.people.revoke("eve")
     assert other.get("/datasets").status_code == 303
 
 
@@ -156,7 +156,7 @@ def test_a_form_without_the_visitors_own_word_is_refused(visitor, other, path):
         reply = visitor.post(path, data={"csrf": word, "name": "mallory", "role": "owner", "days": "9"})
         assert reply.status_code == 403
     assert visitor.get("/datasets").status_code == 200
-    assert visitor.served.house.people.find("mallory") is None
+    assert visitor.served.service.people.find("mallory") is None
 
 
 def test_a_form_with_fields_without_end_is_refused(visitor):
@@ -304,7 +304,7 @@ def test_an_owner_reserves_a_share_and_verifies_the_chain(visitor):
 
 
 def test_who_fails_sees_it_counted_and_an_owner_releases_it(visitor, other, town):
-    ledger = town.house.datasets["town"]._curator.ledger
+    ledger = town.service.datasets["town"]._curator.ledger
     asked = Request(loss=PureDP(0.1), question="SELECT 1", analyst="bob")
     ledger.abandon(ledger.charge(asked))
     visitor.signed_in("bob")
@@ -356,7 +356,7 @@ def test_what_nobody_foresaw_is_a_page_with_every_header_and_none_of_its_words(v
         raise RuntimeError("a secret of the data")
 
     visitor.signed_in("ann")
-    monkeypatch.setattr(town.house.datasets["town"], "balances", break_down)
+    monkeypatch.setattr(town.service.datasets["town"], "balances", break_down)
     reply = visitor.get("/datasets/town")
     assert (reply.status_code, "That failed" in reply.text) == (500, True)
     assert set(HEADERS.items()) | {("cache-control", "no-store")} <= set(reply.headers.items())

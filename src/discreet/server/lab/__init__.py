@@ -8,11 +8,11 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
 from discreet.errors import InvalidParameter
-from discreet.server.failures import Sheltered, as_json, handle_failures
-from discreet.server.headers import SecurityHeaders
+from discreet.server.http_errors import HideInternalErrors, as_json, handle_failures
 from discreet.server.lab.exhibits import EXHIBITS
 from discreet.server.lab.showing import show
 from discreet.server.limits import Rate
+from discreet.server.middleware import SecurityHeaders
 from discreet.server.pages.figures import read_theme
 from discreet.server.pages.rendering import page, static_file
 from discreet.server.pages.theory import theory_page, titles
@@ -61,7 +61,7 @@ def make_lab() -> FastAPI:
     """The lab alone, as an application."""
     app = FastAPI(title="discreet lab", docs_url=None, redoc_url=None, openapi_url=None)
     handle_failures(app)
-    app.add_middleware(Sheltered)
+    app.add_middleware(HideInternalErrors)
     app.add_middleware(SecurityHeaders)
     app.include_router(router())
     app.add_api_route("/", lambda: RedirectResponse("/lab"))

@@ -1,18 +1,18 @@
-"""The pages of the house: rendered here, with a little script, everything from the package.
+"""The pages of the service: rendered here, with a little script, everything from the package.
 
-`sessions.py` and `door.py` say who is there; `entrance.py`, `datasets.py`, `asking.py`, `watches.py`,
+`sessions.py` and `auth.py` say who is there; `login.py`, `datasets.py`, `asking.py`, `watches.py`,
 `history.py` and `owner.py` are the pages; `standing.py`, `figures.py` and `rendering.py` what they are
 made of.
 """
 
 from fastapi import APIRouter
 
-from discreet.server.house import House
-from discreet.server.pages import asking, datasets, entrance, history, owner, watches
-from discreet.server.pages.door import PageDoor
+from discreet.server.pages import asking, datasets, history, login, owner, watches
+from discreet.server.pages.session_auth import SessionAuth
+from discreet.server.service import Service
 
 PARTS = (
-    entrance.routes,
+    login.routes,
     datasets.routes,
     asking.pages,
     asking.answers,
@@ -22,9 +22,9 @@ PARTS = (
 )
 
 
-def router(house: House) -> APIRouter:
-    """All pages of a house."""
-    door, routes = PageDoor(house), APIRouter(include_in_schema=False)
+def router(service: Service) -> APIRouter:
+    """All pages of a service."""
+    auth, routes = SessionAuth(service), APIRouter(include_in_schema=False)
     for part in PARTS:
-        routes.include_router(part(door))
+        routes.include_router(part(auth))
     return routes

@@ -16,16 +16,16 @@ from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, Un
 from discreet.numerics import Interval
 from discreet.planning import Plan
 from discreet.server.approvals import Approval
-from discreet.server.asks import Ask, read_ask
 from discreet.server.dataset import Dataset
-from discreet.server.failures import as_json
+from discreet.server.http_errors import as_json
 from discreet.server.journal import digest_of, note
-from discreet.server.pages.datasets import describe, examples, sql_name, standing_of
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
+from discreet.server.pages.datasets import describe, examples, gauge_of, sql_name
 from discreet.server.pages.figures import in_both_themes
+from discreet.server.pages.gauge import SYMBOLS, cost_of_plan, price_of_plan, up
 from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import SYMBOLS, cost_of_plan, price_of_plan, up
+from discreet.server.pages.session_auth import PageRoute, SessionAuth, Visitor, check_csrf
 from discreet.server.refusals import after_the_charge
+from discreet.server.request_bodies import AskRequest, read_ask
 from discreet.tables import Policy, PublicTable, Table, spell
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
@@ -39,18 +39,18 @@ MOST_KEYS = 200  # of a column, that completion knows
 MOST_ROWS = 2000  # of an answer, that a page shows
 
 
-def pages(door: PageDoor) -> APIRouter:
+def pages(auth: SessionAuth) -> APIRouter:
     """The page itself, and receipts to keep."""
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
     @router.get("/datasets/{name}/ask")
     async def ask_page(request: Request, name: str) -> Response:
-        visitor = await door.admit(request)
-        dataset = door.house.dataset(name)
+        visitor = await auth.admit(request)
+        dataset = auth.service.dataset(name)
         return page(
             "ask.html",
             dataset=dataset,
-            standing=await standing_of(dataset, visitor),
+            standing=await gauge_of(dataset, visitor),
             examples=examples(dataset.policy),
             tables=describe(dataset.policy),
             completions=completions(dataset.policy),
@@ -59,24 +59,24 @@ def pages(door: PageDoor) -> APIRouter:
 
     @router.get("/datasets/{name}/receipts/{charge}")
     async def receipt(request: Request, name: str, charge: str) -> Response:
-        visitor = await door.admit(request)
-        receipts = await door.house.dataset(name).receipts(visitor.person, charge)
+        visitor = await auth.admit(request)
+        receipts = await auth.service.dataset(name).receipts(visitor.person, charge)
         kept = {"content-disposition": f'attachment; filename="receipt-{int(charge)}.json"'}
         return as_json({"receipts": receipts}, headers=kept)
 
     return router
 
 
-def answers(door: PageDoor) -> APIRouter:
+def answers(auth: SessionAuth) -> APIRouter:
     """What the page's script asks, in JSON; the word against forgery comes in a header."""
     router = APIRouter(include_in_schema=False)
 
     @router.post("/datasets/{name}/explain")
     async def explain(request: Request, name: str) -> Response:
-        visitor, dataset, asked = await _read(door, request, name)
+        visitor, dataset, asked = await _read(auth, request, name)
         try:
             (plan,) = plans = await dataset.explain(asked)
-            cost = await door.house.desk.plan(partial(cost_of_plan, plan))
+            cost = await auth.service.executor.plan(partial(cost_of_plan, plan))
         except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
             # A question that is half written is no failure of the request that asks about it.
             return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
@@ -89,14 +89,14 @@ def answers(door: PageDoor) -> APIRouter:
                 "sentences": plan.sentences(),
                 "errors": plan.errors,
                 "figure": _forecast(plan),
-                "standing": (await standing_of(dataset, visitor)).parts(cost),
+                "standing": (await gauge_of(dataset, visitor)).parts(cost),
                 "seconds": dataset.seconds(plans),
             }
         )
 
     @router.post("/datasets/{name}/ask")
     async def ask(request: Request, name: str) -> Response:
-        visitor, dataset, asked = await _read(door, request, name)
+        visitor, dataset, asked = await _read(auth, request, name)
         given = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
         if isinstance(given, Approval):
             return as_json({"waiting": given.to_json()}, status=202)
@@ -108,7 +108,7 @@ def answers(door: PageDoor) -> APIRouter:
                     "charged": given.charged,
                     "table": table_of(answer),
                     "figure": _chart(answer),
-                    "standing": (await standing_of(dataset, visitor)).parts({}),
+                    "standing": (await gauge_of(dataset, visitor)).parts({}),
                 }
             )
 
@@ -119,12 +119,12 @@ def _shown(parts: Mapping[str, Fraction]) -> dict[str, str]:
     return {SYMBOLS.get(name, "δ"): up(part) for name, part in parts.items()}
 
 
-async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, Dataset, Ask]:
+async def _read(auth: SessionAuth, request: Request, name: str) -> tuple[Visitor, Dataset, AskRequest]:
     """Who asks what of which data set; one question at a time."""
-    visitor = await door.admit(request)
+    visitor = await auth.admit(request)
     check_csrf(request.headers.get("x-csrf", ""), visitor.csrf)
-    dataset = door.house.dataset(name)
-    asked = read_ask(await door.body(request), door.house.limits)
+    dataset = auth.service.dataset(name)
+    asked = read_ask(await auth.body(request), auth.service.limits)
     if asked.is_list:
         raise InvalidParameter("a page must ask one question at a time, got a list.", parameter="sql")
     note(request.scope, dataset=name, question=digest_of(asked.questions))

@@ -6,9 +6,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from discreet.server.dataset import Dataset
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.gauge import BudgetGauge
 from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import Standing
+from discreet.server.pages.session_auth import PageRoute, SessionAuth, Visitor
 from discreet.tables import Column, EachRow, Policy, PublicTable, Table, Through, spell
 
 SHOWN_KEYS = 12
@@ -16,29 +16,29 @@ NUMERIC = ("integer", "number")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def routes(door: PageDoor) -> APIRouter:
+def routes(auth: SessionAuth) -> APIRouter:
     """The list of data sets, and a page for each."""
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
     @router.get("/datasets")
     async def every(request: Request) -> Response:
-        visitor = await door.admit(request)
+        visitor = await auth.admit(request)
         cards = [
-            {"name": each.name, "policy": each.policy, "standing": await standing_of(each, visitor)}
-            for each in door.house.datasets.values()
+            {"name": each.name, "policy": each.policy, "standing": await gauge_of(each, visitor)}
+            for each in auth.service.datasets.values()
         ]
         return page("datasets.html", cards=cards, **visitor.frame)
 
     @router.get("/datasets/{name}")
     async def one(request: Request, name: str) -> Response:
-        visitor = await door.admit(request)
-        dataset = door.house.dataset(name)
+        visitor = await auth.admit(request)
+        dataset = auth.service.dataset(name)
         return page(
             "dataset.html",
             dataset=dataset,
             tables=describe(dataset.policy),
             policy=dataset.policy,
-            standing=await standing_of(dataset, visitor),
+            standing=await gauge_of(dataset, visitor),
             examples=examples(dataset.policy),
             **visitor.frame,
         )
@@ -46,10 +46,10 @@ def routes(door: PageDoor) -> APIRouter:
     return router
 
 
-async def standing_of(dataset: Dataset, visitor: Visitor) -> Standing:
+async def gauge_of(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
     """What this visitor may spend, and of what."""
     person = visitor.person
-    return Standing.of(await dataset.balances(person), await dataset.failures(person))
+    return BudgetGauge.of(await dataset.balances(person), await dataset.failures(person))
 
 
 def describe(policy: Policy) -> list[dict[str, Any]]:

@@ -8,106 +8,106 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.server.house import House
 from discreet.server.journal import note
 from discreet.server.pages.datasets import describe
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of
 from discreet.server.pages.history import newest_first
 from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import NUMBERS, Standing, numbers_of
+from discreet.server.pages.session_auth import PageRoute, SessionAuth, Visitor
 from discreet.server.people import DAYS
 from discreet.server.refusals import not_found
+from discreet.server.service import Service
 
 LATEST = 10  # releases of each data set, to review
 
 
-def routes(door: PageDoor) -> APIRouter:
+def routes(auth: SessionAuth) -> APIRouter:
     """Everything that owners see and do."""
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
     @router.get("/owner")
     async def owner(request: Request) -> Response:
-        return await _show(door.house, await door.admit_owner(request))
+        return await _show(auth.service, await auth.admit_owner(request))
 
     @router.post("/owner/people")
     async def add(request: Request) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
+        visitor = await auth.admit_owner(request)
+        form = await auth.form(request, expected=visitor.csrf)
         name, role = form.get("name", "").strip(), form.get("role", "")
         note(request.scope, added=name[:64], role=role[:16])
         try:
             days = _days(form.get("days", ""))
-            token = await door.house.desk.look(lambda: door.house.people.add(name, role, days=days))
+            token = await auth.service.executor.look(lambda: auth.service.people.add(name, role, days=days))
         except DiscreetError as error:
-            return await _show(door.house, visitor, problem=error)
-        return await _show(door.house, visitor, token=token, of=name)
+            return await _show(auth.service, visitor, problem=error)
+        return await _show(auth.service, visitor, token=token, of=name)
 
     @router.post("/owner/people/{name}/token")
     async def another(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        await door.form(request, expected=visitor.csrf)
-        _known(door.house, name)
+        visitor = await auth.admit_owner(request)
+        await auth.form(request, expected=visitor.csrf)
+        _known(auth.service, name)
         note(request.scope, of=name)
-        token = await door.house.desk.look(lambda: door.house.people.new_token(name, days=DAYS))
-        return await _show(door.house, visitor, token=token, of=name)
+        token = await auth.service.executor.look(lambda: auth.service.people.new_token(name, days=DAYS))
+        return await _show(auth.service, visitor, token=token, of=name)
 
     @router.post("/owner/people/{name}/revoke")
     async def revoke(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        await door.form(request, expected=visitor.csrf)
-        _known(door.house, name)
+        visitor = await auth.admit_owner(request)
+        await auth.form(request, expected=visitor.csrf)
+        _known(auth.service, name)
         note(request.scope, of=name)
-        await door.house.desk.look(lambda: door.house.people.revoke(name))
+        await auth.service.executor.look(lambda: auth.service.people.revoke(name))
         return RedirectResponse("/owner#people", status_code=303)
 
     @router.post("/owner/datasets/{name}/approvals/{approval}")
     async def decide(request: Request, name: str, approval: str) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
+        visitor = await auth.admit_owner(request)
+        form = await auth.form(request, expected=visitor.csrf)
         decision = form.get("decision")
         if decision not in ("approved", "denied"):
             raise InvalidParameter("decision must be approved or denied.", parameter="decision")
         note(request.scope, dataset=name, approval=approval[:32], decision=decision)
-        await door.house.dataset(name).decide(visitor.person, approval, decision)  # type: ignore[arg-type]
+        await auth.service.dataset(name).decide(visitor.person, approval, decision)  # type: ignore[arg-type]
         return RedirectResponse("/owner#waiting", status_code=303)
 
     @router.post("/owner/datasets/{name}/shares")
     async def reserve(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
-        dataset = door.house.dataset(name)
+        visitor = await auth.admit_owner(request)
+        form = await auth.form(request, expected=visitor.csrf)
+        dataset = auth.service.dataset(name)
         analyst, reason = form.get("analyst", ""), form.get("reason", "").strip()[:200] or "share"
-        _known(door.house, analyst)
+        _known(auth.service, analyst)
         note(request.scope, dataset=name, analyst=analyst)
         try:
             await dataset.reserve(analyst, _budget(form), reason=f"{visitor.person.name}: {reason}")
         except DiscreetError as error:
-            return await _show(door.house, visitor, problem=error)
+            return await _show(auth.service, visitor, problem=error)
         return RedirectResponse("/owner#budgets", status_code=303)
 
-    _add_release(router, door)
+    _add_release(router, auth)
     return router
 
 
-def _add_release(router: APIRouter, door: PageDoor) -> None:
+def _add_release(router: APIRouter, auth: SessionAuth) -> None:
     @router.post("/owner/datasets/{name}/failures")
     async def release(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
+        visitor = await auth.admit_owner(request)
+        form = await auth.form(request, expected=visitor.csrf)
         reason = form.get("reason", "").strip()[:200]
         note(request.scope, dataset=name)
         try:
-            await door.house.dataset(name).release_failures(None, reason=f"{visitor.person.name}: {reason}")
+            await auth.service.dataset(name).release_failures(None, reason=f"{visitor.person.name}: {reason}")
         except DiscreetError as error:
-            return await _show(door.house, visitor, problem=error)
+            return await _show(auth.service, visitor, problem=error)
         return RedirectResponse("/owner#budgets", status_code=303)
 
 
 async def _show(
-    house: House, visitor: Visitor, *, token: str = "", of: str = "", problem: DiscreetError | None = None
+    service: Service, visitor: Visitor, *, token: str = "", of: str = "", problem: DiscreetError | None = None
 ) -> Response:
-    everyone = await house.desk.look(
-        lambda: [(person, house.people.tokens(person.name)) for person in house.people.everyone()]
+    everyone = await service.executor.look(
+        lambda: [(person, service.people.tokens(person.name)) for person in service.people.everyone()]
     )
     return page(
         "owner.html",
@@ -116,14 +116,14 @@ async def _show(
         token=token,
         of=of,
         problem=problem.message if problem else "",
-        datasets=[await _dataset(house, each, visitor) for each in house.datasets],
+        datasets=[await _dataset(service, each, visitor) for each in service.datasets],
         days=DAYS,
         **visitor.frame,
     )
 
 
-async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
-    dataset = house.dataset(name)
+async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, Any]:
+    dataset = service.dataset(name)
     facts = await dataset.budget(visitor.person)
     records = await dataset.history(visitor.person)
     charges = [record for record in records if record["kind"] == "charge"]
@@ -131,7 +131,7 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
     return {
         "name": name,
         # Of the data set's own account.
-        "standing": Standing.of((await dataset.balances(visitor.person))[:1], facts["failures"]),
+        "standing": BudgetGauge.of((await dataset.balances(visitor.person))[:1], facts["failures"]),
         "accounts": [_account(each) for each in facts.get("accounts", ())],
         "policy": dataset.describe(),
         "tables": describe(dataset.policy),
@@ -141,12 +141,12 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
 
 
 def _account(facts: dict[str, Any]) -> dict[str, Any]:
-    standing = Standing(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
+    standing = BudgetGauge(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
     return {"name": facts["account"], "rule": facts["rule"], "standing": standing}
 
 
-def _known(house: House, name: str) -> None:
-    if house.people.find(name) is None:
+def _known(service: Service, name: str) -> None:
+    if service.people.find(name) is None:
         raise not_found()
 
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import discreet
 from discreet.pictures.page import drawing_script
-from discreet.server.pages.standing import up
+from discreet.server.pages.gauge import up
 from discreet.server.refusals import not_found
 
 FOLDER = Path(__file__).parents[1]

@@ -12,12 +12,12 @@ from fastapi.responses import RedirectResponse
 
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.server.approvals import Approval
-from discreet.server.asks import WATCH_TERMS, read_question, read_watch
 from discreet.server.dataset import Dataset
 from discreet.server.journal import digest_of, note
-from discreet.server.pages.datasets import sql_name, standing_of
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.datasets import gauge_of, sql_name
 from discreet.server.pages.rendering import page
+from discreet.server.pages.session_auth import PageRoute, SessionAuth, Visitor
+from discreet.server.request_bodies import WATCH_TERMS, read_question, read_watch
 from discreet.tables import Policy
 
 WAITS = "This price waits for an owner\u2019s word. Open the watch again once it is given."
@@ -25,18 +25,18 @@ WAITS = "This price waits for an owner\u2019s word. Open the watch again once it
 _NUMBER = re.compile(r"-?[0-9]{0,400}\.?[0-9]{1,400}([eE][+-]?[0-9]{1,9})?")
 
 
-def routes(door: PageDoor) -> APIRouter:
+def routes(auth: SessionAuth) -> APIRouter:
     """An analyst's own watches in this process."""
     router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
     @router.get("/datasets/{name}/watches")
     async def every(request: Request, name: str) -> Response:
-        visitor = await door.admit(request)
-        return await _show(door.house.dataset(name), visitor)
+        visitor = await auth.admit(request)
+        return await _show(auth.service.dataset(name), visitor)
 
     @router.post("/datasets/{name}/watches")
     async def begin(request: Request, name: str) -> Response:
-        visitor, dataset, form = await _read(door, request, name)
+        visitor, dataset, form = await _read(auth, request, name)
         try:
             key = form.get("key") or None
             opened = await dataset.open_watch(visitor.person, read_watch(_numbers(form)), key=key)
@@ -48,9 +48,9 @@ def routes(door: PageDoor) -> APIRouter:
 
     @router.post("/datasets/{name}/watches/{watch}/test")
     async def test(request: Request, name: str, watch: str) -> Response:
-        visitor, dataset, form = await _read(door, request, name)
+        visitor, dataset, form = await _read(auth, request, name)
         try:
-            question = read_question(form.get("sql"), door.house.limits)
+            question = read_question(form.get("sql"), auth.service.limits)
             note(request.scope, question=digest_of([question]))
             await dataset.test(visitor.person, watch, question)
         except DiscreetError as error:
@@ -59,18 +59,18 @@ def routes(door: PageDoor) -> APIRouter:
 
     @router.post("/datasets/{name}/watches/{watch}/stop")
     async def stop(request: Request, name: str, watch: str) -> Response:
-        visitor, dataset, _ = await _read(door, request, name)
+        visitor, dataset, _ = await _read(auth, request, name)
         dataset.stop_watch(visitor.person, watch)
         return _back(name)
 
     return router
 
 
-async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, Dataset, Mapping[str, str]]:
-    visitor = await door.admit(request)
-    form = await door.form(request, expected=visitor.csrf)
+async def _read(auth: SessionAuth, request: Request, name: str) -> tuple[Visitor, Dataset, Mapping[str, str]]:
+    visitor = await auth.admit(request)
+    form = await auth.form(request, expected=visitor.csrf)
     note(request.scope, dataset=name)
-    return visitor, door.house.dataset(name), form
+    return visitor, auth.service.dataset(name), form
 
 
 def _numbers(form: Mapping[str, str]) -> dict[str, int | Decimal]:
@@ -99,7 +99,7 @@ async def _show(
         status=problem.status if problem else 202 if waits else 200,
         dataset=dataset,
         watches=dataset.watches(visitor.person),
-        standing=await standing_of(dataset, visitor),
+        standing=await gauge_of(dataset, visitor),
         example=_example(dataset.policy),
         seconds=dataset.describe()["deadline_s"],
         problem=problem.message.splitlines()[0] if problem else "",  # the rest draws its place in plain text

@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter
 
-from discreet.server.house import House
-from discreet.server.rest import house as of_the_house, looks, owners, people, questions
-from discreet.server.rest.door import Door
+from discreet.server.rest import admin, monitoring, people, questions, reads
+from discreet.server.rest.bearer_auth import BearerAuth
+from discreet.server.service import Service
 
 
-def router(house: House) -> APIRouter:
-    """All routes of a house."""
-    routes, door = APIRouter(), Door(house)
-    for part in (of_the_house, looks, questions, owners, people):
-        part.add_routes(routes, house, door)
+def router(service: Service) -> APIRouter:
+    """All routes of a service."""
+    routes, auth = APIRouter(), BearerAuth(service)
+    for part in (monitoring, reads, questions, admin, people):
+        part.add_routes(routes, service, auth)
     return routes

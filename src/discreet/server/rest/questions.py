@@ -7,23 +7,23 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 
 from discreet.answers import Answer, store
 from discreet.server.approvals import Approval
-from discreet.server.asks import WATCH_TERMS, read_ask, read_object, read_question, read_watch
-from discreet.server.dataset import Given
-from discreet.server.failures import as_json
-from discreet.server.house import House
+from discreet.server.dataset import AskResult
+from discreet.server.http_errors import as_json
 from discreet.server.journal import digest_of
 from discreet.server.people import Person
 from discreet.server.refusals import after_the_charge
+from discreet.server.request_bodies import WATCH_TERMS, read_ask, read_object, read_question, read_watch
 from discreet.server.rest import schemas
-from discreet.server.rest.door import Door, noted
+from discreet.server.rest.bearer_auth import BearerAuth, noted
+from discreet.server.service import Service
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 
 
-def add_routes(routes: APIRouter, house: House, door: Door) -> None:
+def add_routes(routes: APIRouter, service: Service, auth: BearerAuth) -> None:
     """Add them to a router."""
-    Admitted = Annotated[Person, Depends(door.admit)]  # noqa: N806  a type, though a local one
-    asked = schemas.body(schemas.ask(house.limits))
+    Admitted = Annotated[Person, Depends(auth.admit)]  # noqa: N806  a type, though a local one
+    asked = schemas.body(schemas.ask(service.limits))
     unpaid = (400, 403, 413)
 
     @routes.post(
@@ -33,12 +33,12 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def explain(request: Request, person: Admitted, name: str) -> Response:
         """The price and the expected error of a question, before anything is spent."""
-        dataset = house.dataset(name)
-        ask = read_ask(await door.body(request), house.limits)
+        dataset = service.dataset(name)
+        ask = read_ask(await auth.body(request), service.limits)
         noted(request, dataset=name, question=digest_of(ask.questions))
         plans = await dataset.explain(ask)
         free = await dataset.is_free(person, plans)
-        shown = await house.desk.plan(lambda: [plan.to_json() for plan in plans])
+        shown = await service.executor.plan(lambda: [plan.to_json() for plan in plans])
         return as_json({"plans": shown, "free": free} if ask.is_list else {**shown[0], "free": free})
 
     @routes.post(
@@ -50,15 +50,15 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def ask(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
         """A private answer, with its intervals and its receipt. Charged before any data is read."""
-        dataset = house.dataset(name)
-        ask = read_ask(await door.body(request), house.limits)
+        dataset = service.dataset(name)
+        ask = read_ask(await auth.body(request), service.limits)
         noted(request, dataset=name, question=digest_of(ask.questions))
         given = await dataset.ask(person, ask, key=key)
         if isinstance(given, Approval):
             return _waiting(given)
         noted(request, charge=given.charge, charged=given.charged)
         with after_the_charge():
-            return await house.desk.look(lambda: as_json(_answers(given, as_list=ask.is_list)))
+            return await service.executor.look(lambda: as_json(_answers(given, as_list=ask.is_list)))
 
     @routes.post(
         "/api/datasets/{name}/watch",
@@ -70,8 +70,8 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def watch(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
         """Open a watch, charged whole. It lives in this process, and ends with it."""
-        dataset = house.dataset(name)
-        terms = read_watch(read_object(await door.body(request), set(WATCH_TERMS)))
+        dataset = service.dataset(name)
+        terms = read_watch(read_object(await auth.body(request), set(WATCH_TERMS)))
         noted(request, dataset=name)
         opened = await dataset.open_watch(person, terms, key=key)
         return _waiting(opened) if isinstance(opened, Approval) else as_json({"watch": opened}, status=201)
@@ -82,7 +82,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def watches(person: Admitted, name: str) -> Response:
         """One's own watches in this process: what was asked of each, and what it said."""
-        return as_json({"watches": house.dataset(name).watches(person)})
+        return as_json({"watches": service.dataset(name).watches(person)})
 
     @routes.delete(
         "/api/datasets/{name}/watch/{watch}",
@@ -90,7 +90,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def stop(request: Request, person: Admitted, name: str, watch: str) -> Response:
         """End one's watch. What it cost stays charged."""
-        house.dataset(name).stop_watch(person, watch)
+        service.dataset(name).stop_watch(person, watch)
         noted(request, dataset=name)
         return as_json({"stopped": watch})
 
@@ -101,15 +101,15 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def test(request: Request, person: Admitted, name: str, watch: str) -> Response:
         """Whether a COUNT or SUM is above the watch's threshold, by its noise."""
-        dataset = house.dataset(name)
-        facts = read_object(await door.body(request), {"sql"})
-        question = read_question(facts.get("sql"), house.limits)
+        dataset = service.dataset(name)
+        facts = read_object(await auth.body(request), {"sql"})
+        question = read_question(facts.get("sql"), service.limits)
         noted(request, dataset=name, question=digest_of([question]))
         above, finished = await dataset.test(person, watch, question)
         return as_json({"above": above, "finished": finished})
 
 
-def _answers(given: Given, *, as_list: bool) -> dict[str, Any]:
+def _answers(given: AskResult, *, as_list: bool) -> dict[str, Any]:
     shown = [_answer(answer) for answer in given.answers]
     return {"answers": shown, "charged": given.charged} if as_list else shown[0]
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from discreet.server.asks import TERMS
 from discreet.server.limits import Limits
+from discreet.server.request_bodies import TERMS
 
 JsonSchema = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""The house: the data sets that are served, the people who may come in, and the limits for all."""
+"""The service: the data sets that are served, the people who may come in, and the limits for all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from discreet.curator import Curator
 from discreet.errors import InvalidParameter
 from discreet.server.approvals import Approvals
 from discreet.server.dataset import Dataset
-from discreet.server.deadlines import Desk
+from discreet.server.deadlines import FixedTimeExecutor
 from discreet.server.journal import Journal
 from discreet.server.limits import Limits, Rate
 from discreet.server.people import People, Person
@@ -17,10 +17,10 @@ from discreet.server.refusals import busy, not_found, unauthenticated
 from discreet.tables import beside, from_policy
 
 
-class House:
+class Service:
     """Everything that an application serves.
 
-    `datasets` are by name; `people` says whose token it is; `admit` is the door of REST and pages alike.
+    `datasets` are by name; `people` says whose token it is; `admit` is the auth of REST and pages alike.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class House:
     ) -> None:
         self.limits, self.journal = limits or Limits(), journal or Journal()
         self.people, self._approvals, self._records = People(records), Approvals(records), records
-        self.desk = Desk(self.limits)
+        self.executor = FixedTimeExecutor(self.limits)
         self.datasets: Mapping[str, Dataset] = self._open(curators)
         self._by_token, self._by_address = Rate(self.limits.token_per_s), Rate(self.limits.address_per_s)
 
@@ -46,11 +46,11 @@ class House:
         limits: Limits | None = None,
         journal: Journal | None = None,
     ) -> Self:
-        """The house of these policy files; people are kept beside the first one's ledger unless told
+        """The service of these policy files; people are kept beside the first one's ledger unless told
         otherwise.
         """
         if not policies:
-            raise InvalidParameter("a house must serve at least one policy, got none.", parameter="policy")
+            raise InvalidParameter("a service must serve at least one policy, got none.", parameter="policy")
         curators = [Curator.from_policy(policy) for policy in policies]
         records = open_records(people or people_beside(policies[0]))
         return cls(curators, records, limits=limits, journal=journal)
@@ -80,7 +80,7 @@ class House:
 
     async def close(self) -> None:
         """Finish what is under way, then give back files and connections."""
-        await self.desk.close()
+        await self.executor.close()
         for dataset in self.datasets.values():
             dataset.close()
         self._records.close()
@@ -89,16 +89,16 @@ class House:
     def _open(self, curators: Iterable[Curator]) -> dict[str, Dataset]:
         datasets: dict[str, Dataset] = {}
         for curator in curators:
-            dataset = Dataset(curator, self.desk, self._approvals, self.limits)
+            dataset = Dataset(curator, self.executor, self._approvals, self.limits)
             if dataset.name in datasets:
                 raise InvalidParameter(
-                    f"data sets of one house must differ in id, got {dataset.name!r} twice.", parameter="id"
+                    f"data sets of one service must differ in id, got {dataset.name!r} twice.", parameter="id"
                 )
             datasets[dataset.name] = dataset
         return datasets
 
 
 def people_beside(policy: str | Path) -> str:
-    """Where the people of a policy's house are kept: in the ledger's database, or in a file beside it."""
+    """Where the people of a policy's service are kept: in the ledger's database, or in a file beside it."""
     place = str(from_policy(policy).ledger.place)
     return place if "://" in place else str(beside(policy, ".people"))

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from discreet.answers import Answer, Receipt, restore, store
 from discreet.errors import LedgerConflict
-from discreet.holdings import Holdings
 from discreet.ledger import Charge, Request
 from discreet.planning import Plan, named_price, price_of
 from discreet.release import Permit, Run, release
+from discreet.resources import Resources
 
 Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
 
@@ -27,17 +27,17 @@ def _receipt(plan: Plan, permit: Permit) -> Receipt:
     return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining, failures=permit.failures)
 
 
-class Answering:
+class QueryRun:
     """Plans that are charged, run and stored together: each step once, in this order.
 
     Privacy: nothing is run that was not charged, and nothing is given that was not stored. What remains is
     read before the data is: a receipt says nothing of how long its question ran.
     """
 
-    def __init__(self, holdings: Holdings, plans: tuple[Plan, ...], *, analyst: str) -> None:
+    def __init__(self, resources: Resources, plans: tuple[Plan, ...], *, analyst: str) -> None:
         self.plans = plans
         self._promises = tuple(plan.promises for plan in plans)  # what is charged is what may run
-        self._holdings, self._analyst = holdings, analyst
+        self._resources, self._analyst = resources, analyst
         self._charge: Charge | None = None
         self._permit: Permit | None = None
         self._stored: bytes | None = None
@@ -49,13 +49,13 @@ class Answering:
 
     def find(self) -> tuple[Answer, ...] | None:
         """The stored answers that asking would give for nothing; None where it would be charged."""
-        found = self._holdings.ledger().find_answer(self._request(key=None))
+        found = self._resources.ledger().find_answer(self._request(key=None))
         return None if found is None else restore(self.plans, found, charged=False)
 
     def charge(self, *, key: str | None = None) -> bool:
         """Pay for all plans; False where they were answered before, and this is free."""
-        self._holdings.reach()  # before anything is paid: data that is out of reach costs nothing
-        ledger = self._holdings.ledger()
+        self._resources.reach()  # before anything is paid: data that is out of reach costs nothing
+        ledger = self._resources.ledger()
         self._charge = ledger.charge(self._request(key=key))
         self._stored = self._charge.answer
         if self._stored is None:
@@ -75,15 +75,15 @@ class Answering:
         assert self._stored is not None
         charged = self._charged.answer is None
         if charged:
-            self._holdings.ledger().answer(self._charged, self._stored)
+            self._resources.ledger().answer(self._charged, self._stored)
         return restore(self.plans, self._stored, charged=charged)
 
     def abandon(self) -> None:
         """Say that no answer will come: a failure, counted. Nothing is refunded."""
-        self._holdings.ledger().abandon(self._charged)
+        self._resources.ledger().abandon(self._charged)
 
     def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
-        return run_plans(plans, permit, self._holdings.engine().run)
+        return run_plans(plans, permit, self._resources.engine().run)
 
     @property
     def _charged(self) -> Charge:

@@ -24,8 +24,8 @@ _KINDS: dict[str, type[DiscreetError]] = {
 } | {"internal": InternalError, "not_found": InvalidParameter, "too_large": InvalidParameter}
 
 
-class Wire:
-    """One server, one token. A connection is made for each request: a wire may be shared by threads."""
+class Transport:
+    """One server, one token. A connection is made for each request: a transport may be shared by threads."""
 
     def __init__(self, url: str, *, token: str, timeout_s: float, patience_s: float) -> None:
         parts = urlsplit(url)

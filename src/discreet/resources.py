@@ -12,7 +12,7 @@ from discreet.ledger import Ledger, open_ledger
 from discreet.tables import Policy
 
 
-class Holdings:
+class Resources:
     """The engine and the ledger of a policy's data set. Opening is safe from several threads."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The door of REST: who asks, what they sent, and how a reply is noted."""
+"""The auth of REST: who asks, what they sent, and how a reply is noted."""
 
 import asyncio
 from typing import Annotated, Any
@@ -8,19 +8,19 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import ClientDisconnect
 
 from discreet.errors import InvalidParameter
-from discreet.server.house import House
 from discreet.server.journal import note
 from discreet.server.people import Person
 from discreet.server.refusals import owners_only, too_large
+from discreet.server.service import Service
 
-_BEARER = HTTPBearer(auto_error=False, description="A token of this house: dp_...")
+_BEARER = HTTPBearer(auto_error=False, description="A token of this service: dp_...")
 
 
-class Door:
+class BearerAuth:
     """Reads tokens from the Authorization header alone, and bodies no longer than allowed."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, service: Service) -> None:
+        self._service = service
 
     async def admit(
         self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
@@ -28,7 +28,7 @@ class Door:
         """The person whose token came with the request."""
         address = request.client.host if request.client else ""
         token = given.credentials if given is not None else ""
-        person = await self._house.desk.admit(lambda: self._house.admit(token, address=address))
+        person = await self._service.executor.admit(lambda: self._service.admit(token, address=address))
         note(request.scope, person=person.name)
         return person
 
@@ -43,7 +43,7 @@ class Door:
 
     async def body(self, request: Request) -> bytes:
         """The body, no more of it than is allowed."""
-        limits = self._house.limits
+        limits = self._service.limits
         try:
             async with asyncio.timeout(limits.body_s):
                 return await _read(request, limits.body_bytes)

@@ -16,7 +16,7 @@ LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True)
-class Ask:
+class AskRequest:
     """One question, or a list of them under one price, with the terms of `Curator.ask`."""
 
     sql: str | tuple[str, ...]
@@ -39,7 +39,7 @@ class Ask:
         return (tuple(self.questions), terms)
 
 
-def read_ask(body: bytes, limits: Limits) -> Ask:
+def read_ask(body: bytes, limits: Limits) -> AskRequest:
     """The ask that a body states: {"sql": text or list, "epsilon" | "rho" | "within", "delta", "confidence",
     "bounds", "split"}.
 
@@ -50,7 +50,7 @@ def read_ask(body: bytes, limits: Limits) -> Ask:
     if "sql" not in facts:
         raise InvalidParameter("a body must have sql, got none.", parameter="sql")
     terms = {name: _read_term(name, facts[name]) for name in TERMS if facts.get(name) is not None}
-    return Ask(_read_sql(facts["sql"], limits), terms)
+    return AskRequest(_read_sql(facts["sql"], limits), terms)
 
 
 def read_watch(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,20 +1,20 @@
-"""Routes of the house itself: whether it stands, and its numbers for its owner."""
+"""Routes of the service itself: whether it stands, and its numbers for its owner."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from discreet.server.failures import as_json
-from discreet.server.house import House
+from discreet.server.http_errors import as_json
 from discreet.server.metrics import metrics_text
 from discreet.server.people import Person
 from discreet.server.rest import schemas
-from discreet.server.rest.door import Door
+from discreet.server.rest.bearer_auth import BearerAuth
+from discreet.server.service import Service
 
 
-def add_routes(routes: APIRouter, house: House, door: Door) -> None:
+def add_routes(routes: APIRouter, service: Service, auth: BearerAuth) -> None:
     """Add them to a router."""
-    Owner = Annotated[Person, Depends(door.admit_owner)]  # noqa: N806  a type, though a local one
+    Owner = Annotated[Person, Depends(auth.admit_owner)]  # noqa: N806  a type, though a local one
 
     @routes.get(
         "/health",
@@ -35,4 +35,4 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def metrics(_: Owner) -> Response:
         """Counts of requests, and what is spent, for an owner: nothing of the data."""
-        return Response(await metrics_text(house), media_type="text/plain; version=0.0.4")
+        return Response(await metrics_text(service), media_type="text/plain; version=0.0.4")

@@ -1,4 +1,4 @@
-"""The door of the pages: a cookie instead of a token, and a word in every form that only our pages know."""
+"""The auth of the pages: a cookie instead of a token, and a word in every form that only our pages know."""
 
 import hmac
 import secrets
@@ -12,13 +12,13 @@ from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, Unauthenticated
-from discreet.server.house import House
 from discreet.server.journal import note
 from discreet.server.pages.rendering import page
 from discreet.server.pages.sessions import LASTS_S, Sessions
 from discreet.server.people import Person
 from discreet.server.refusals import broken, owners_only, unauthenticated
-from discreet.server.rest.door import Door
+from discreet.server.rest.bearer_auth import BearerAuth
+from discreet.server.service import Service
 
 COOKIE = "discreet"
 VISIT = "discreet_visit"  # before signing in: what protects the form of the entrance
@@ -38,15 +38,15 @@ class Visitor:
         return {"person": self.person, "csrf": self.csrf}
 
 
-class PageDoor:
-    """Admits visitors by their cookie, through the same door of the house as REST."""
+class SessionAuth:
+    """Admits visitors by their cookie, through the same auth of the service as REST."""
 
-    def __init__(self, house: House) -> None:
-        self.house, self._sessions = house, Sessions()
-        self.body = Door(house).body
+    def __init__(self, service: Service) -> None:
+        self.service, self._sessions = service, Sessions()
+        self.body = BearerAuth(service).body
 
     async def admit(self, request: Request) -> Visitor:
-        """Who is signed in: asked of the house each time, so that a revoked token opens no page."""
+        """Who is signed in: asked of the service each time, so that a revoked token opens no page."""
         session = self._sessions.find(request.cookies.get(COOKIE, ""))
         if session is None:
             raise unauthenticated()
@@ -95,7 +95,7 @@ class PageDoor:
 
     async def _identify(self, request: Request, token: str) -> Person:
         address = request.client.host if request.client else ""
-        person = await self.house.desk.look(lambda: self.house.admit(token, address=address))
+        person = await self.service.executor.look(lambda: self.service.admit(token, address=address))
         note(request.scope, person=person.name)
         return person
 

@@ -95,7 +95,7 @@ def _fail() -> NoReturn:
     raise EngineFailure("the engine could not be opened, or could not run the plan.")
 
 
-class Crew:
+class WorkerPool:
     """The workers of one data set: at most `most` at work, and `spares` ready to take a failed one's place.
 
     Who needs one that is not there yet waits for `start_s` from when it was started, a round time that was

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.server.headers import App, Message, Receive, Send
+from discreet.server.middleware import App, Message, Receive, Send
 from discreet.server.refusals import broken, not_found
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}
@@ -61,7 +61,7 @@ def _is_for_a_reader(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api")
 
 
-class Sheltered:
+class HideInternalErrors:
     """Middleware: what nobody foresaw becomes one constant failure, and its words are seen by no log."""
 
     def __init__(self, app: App) -> None:

@@ -7,19 +7,19 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from discreet.accounting import notion_json
 from discreet.errors import InvalidParameter
-from discreet.server.asks import read_number, read_object, read_text
-from discreet.server.failures import as_json
-from discreet.server.house import House
+from discreet.server.http_errors import as_json
 from discreet.server.people import Person
+from discreet.server.request_bodies import read_number, read_object, read_text
 from discreet.server.rest import schemas
-from discreet.server.rest.door import Door, noted
+from discreet.server.rest.bearer_auth import BearerAuth, noted
+from discreet.server.service import Service
 
 MEASURES = ("epsilon", "delta", "rho", "mu")
 
 
-def add_routes(routes: APIRouter, house: House, door: Door) -> None:
+def add_routes(routes: APIRouter, service: Service, auth: BearerAuth) -> None:
     """Add them to a router."""
-    Owner = Annotated[Person, Depends(door.admit_owner)]  # noqa: N806  a type, though a local one
+    Owner = Annotated[Person, Depends(auth.admit_owner)]  # noqa: N806  a type, though a local one
 
     @routes.get(
         "/api/datasets/{name}/verify",
@@ -29,7 +29,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def verify(_: Owner, name: str) -> Response:
         """Recompute the whole chain of the ledger; a difference is a conflict."""
-        found = await house.dataset(name).verify()
+        found = await service.dataset(name).verify()
         return as_json({"entries": found.entries, "charges": found.charges, "answers": found.answers})
 
     share = schemas.record({}, dict.fromkeys(MEASURES, schemas.POSITIVE))
@@ -43,8 +43,8 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def reserve(request: Request, owner: Owner, name: str) -> Response:
         """Keep a share of the budget for one analyst."""
-        dataset = house.dataset(name)
-        facts = read_object(await door.body(request), {"analyst", "budget", "reason"})
+        dataset = service.dataset(name)
+        facts = read_object(await auth.body(request), {"analyst", "budget", "reason"})
         analyst, reason = read_text(facts, "analyst"), read_text(facts, "reason")
         noted(request, dataset=name, analyst=analyst)
         await dataset.reserve(analyst, _read_budget(facts.get("budget")), reason=f"{owner.name}: {reason}")
@@ -58,8 +58,8 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def release(request: Request, owner: Owner, name: str) -> Response:
         """Let those ask again whose questions failed, one analyst or all: the owner has looked."""
-        dataset = house.dataset(name)
-        facts = read_object(await door.body(request), {"analyst", "reason"})
+        dataset = service.dataset(name)
+        facts = read_object(await auth.body(request), {"analyst", "reason"})
         analyst = read_text(facts, "analyst") if "analyst" in facts else None
         noted(request, dataset=name, **({"analyst": analyst} if analyst else {}))
         reason = f"{owner.name}: {read_text(facts, 'reason')}"
@@ -72,8 +72,8 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def decide(request: Request, owner: Owner, name: str, approval: str) -> Response:
         """Approve or deny what waits."""
-        dataset = house.dataset(name)
-        decision = read_object(await door.body(request), {"decision"}).get("decision")
+        dataset = service.dataset(name)
+        decision = read_object(await auth.body(request), {"decision"}).get("decision")
         if decision not in ("approved", "denied"):
             raise InvalidParameter("decision must be approved or denied.", parameter="decision")
         noted(request, dataset=name, approval=approval[:32], decision=decision)

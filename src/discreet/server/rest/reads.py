@@ -7,16 +7,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from discreet.server.failures import as_json
-from discreet.server.house import House
+from discreet.server.http_errors import as_json
 from discreet.server.people import Person
 from discreet.server.rest import schemas
-from discreet.server.rest.door import Door
+from discreet.server.rest.bearer_auth import BearerAuth
+from discreet.server.service import Service
 
 
-def add_routes(routes: APIRouter, house: House, door: Door) -> None:
+def add_routes(routes: APIRouter, service: Service, auth: BearerAuth) -> None:
     """Add them to a router."""
-    Admitted = Annotated[Person, Depends(door.admit)]  # noqa: N806  a type, though a local one
+    Admitted = Annotated[Person, Depends(auth.admit)]  # noqa: N806  a type, though a local one
 
     listed = schemas.record(
         {"name": schemas.TEXT, "version": schemas.TEXT, "tables": schemas.many(schemas.TEXT)}
@@ -26,17 +26,17 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
         "/api/datasets", responses=schemas.replies(schemas.record({"datasets": schemas.many(listed)}))
     )
     async def datasets(_: Admitted) -> Response:
-        """The data sets of this house."""
+        """The data sets of this service."""
         every = [
             {"name": each.name, "version": each.policy.version, "tables": list(each.policy.table_names)}
-            for each in house.datasets.values()
+            for each in service.datasets.values()
         ]
         return as_json({"datasets": every})
 
     @routes.get("/api/datasets/{name}", responses=schemas.replies({"type": "object", "required": ["id"]}))
     async def dataset(_: Admitted, name: str) -> Response:
         """What may be asked of a data set: its policy, all of which is public."""
-        return as_json(house.dataset(name).describe())
+        return as_json(service.dataset(name).describe())
 
     @routes.get(
         "/api/datasets/{name}/budget",
@@ -44,7 +44,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def budget(person: Admitted, name: str) -> Response:
         """What this person may still spend; to an owner, how every account stands."""
-        facts = await house.dataset(name).budget(person)
+        facts = await service.dataset(name).budget(person)
         exact = {part: facts[part] for part in ("budget", "remaining")}
         return as_json({**facts, **{part: _numbers(told) for part, told in exact.items()}, "exact": exact})
 
@@ -54,7 +54,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def history(person: Admitted, name: str) -> Response:
         """An analyst's own charges; everything, to an owner."""
-        return as_json({"history": await house.dataset(name).history(person)})
+        return as_json({"history": await service.dataset(name).history(person)})
 
     @routes.get(
         "/api/datasets/{name}/receipts/{charge}",
@@ -62,7 +62,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def receipts(person: Admitted, name: str, charge: str) -> Response:
         """The receipts of an answered charge: an analyst's own, or any, to an owner."""
-        return as_json({"receipts": await house.dataset(name).receipts(person, charge)})
+        return as_json({"receipts": await service.dataset(name).receipts(person, charge)})
 
     @routes.get(
         "/api/datasets/{name}/approvals",
@@ -70,7 +70,7 @@ def add_routes(routes: APIRouter, house: House, door: Door) -> None:
     )
     async def approvals(person: Admitted, name: str) -> Response:
         """Questions above the policy's price: an analyst's own, or all, to an owner."""
-        found = await house.dataset(name).approvals(person)
+        found = await service.dataset(name).approvals(person)
         return as_json({"approvals": [each.to_json() for each in found]})
 
 

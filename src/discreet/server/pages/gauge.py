@@ -26,7 +26,7 @@ WHOSE = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class BudgetGauge:
     """A limit, and what of it remains, by measure; and whose it is."""
 
     limit: Mapping[str, Fraction]
@@ -35,7 +35,7 @@ class Standing:
     failures: Mapping[str, Any] = field(default_factory=dict)  # counted, left; to an owner, by analyst
 
     @classmethod
-    def of(cls, balances: Sequence[Balance], failures: Mapping[str, Any] | None = None) -> "Standing":
+    def of(cls, balances: Sequence[Balance], failures: Mapping[str, Any] | None = None) -> "BudgetGauge":
         """What may be spent where all these accounts must be fit: of each number the account that has least
         left, one's own rather than everybody's.
         """
@@ -94,7 +94,8 @@ class Standing:
     def fits(self, price: Mapping[str, Fraction]) -> int | None:
         """How many more questions at this price fit, at least; None where the price has another measure.
 
-        >>> Standing({"epsilon": Fraction(1)}, {"epsilon": Fraction(1, 2)}).fits({"epsilon": Fraction(1, 5)})
+        >>> gauge = BudgetGauge({"epsilon": Fraction(1)}, {"epsilon": Fraction(1, 2)})
+        >>> gauge.fits({"epsilon": Fraction(1, 5)})
         2
         """
         if not price.get(self.measure):
