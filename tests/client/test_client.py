@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.client.numbers import write_object
-from discreet.client.transport import Transport
+from discreet.client.transport import Transport, write_object
 from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
@@ -27,7 +26,7 @@ def ann(town):
 
 def test_the_plan_is_the_one_a_local_curator_makes(town, ann):
     local = town.service.datasets["town"]._curator
-    assert ann.policy == local.known_policy
+    assert ann.policy == local.resources.known
     for question in (
         COUNT,
         "SELECT SUM(debt) AS s FROM town",

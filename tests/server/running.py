@@ -139,7 +139,7 @@ def promptly(policy: Path, *, limits: Limits = UNHURRIED, journal: Path | None =
     """
     with running(policy, limits=limits, journal=journal) as served, prompt(served):
         for dataset in served.service.datasets.values():
-            dataset._curator.limit_time(PATIENCE_S)
+            dataset._curator.resources.timeout_s = PATIENCE_S
             dataset.open()
         yield served
 

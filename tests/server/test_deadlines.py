@@ -243,5 +243,5 @@ def public(reply):
 
 def test_the_engine_stops_a_pass_before_its_process_is_killed(town):
     """Where the engine is another's server, killing our process would stop nothing there."""
-    opening = town.service.datasets["town"]._curator.opening()
+    opening = town.service.datasets["town"]._curator.resources.opening()
     assert opening.keywords == {"timeout_s": 0.9 * DEADLINE_S}

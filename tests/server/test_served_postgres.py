@@ -53,7 +53,7 @@ def test_a_late_statement_is_cancelled_in_the_database_before_its_worker_would_b
     assert (late.status, late.code) == (503, "engine_failure")
     assert time.monotonic() - start >= DEADLINE_S
     wait_until(lambda: postgres_server.execute(AT_WORK)[0][0] == 0, seconds=DEADLINE_S)
-    assert not first.sound  # it failed, and is not used again
+    assert not first.healthy  # it failed, and is not used again
     with psycopg.connect(postgres_database) as connection:
         connection.execute("UPDATE pause SET seconds = 0")
     assert town.ask("SELECT COUNT(*) AS again FROM slow", epsilon=0.5).status == 200

@@ -89,7 +89,7 @@ def test_the_check_sees_a_server_that_charges_without_a_runner(town, monkeypatch
     take = FixedTimeExecutor._take
 
     def always(executor, pool, seconds):
-        executor._holds.clear()
+        executor._slots.clear()
         return take(executor, pool, seconds)
 
     monkeypatch.setattr(FixedTimeExecutor, "_take", always)
@@ -134,9 +134,9 @@ def test_a_run_that_nothing_interrupts_is_killed_and_its_place_is_back_when_due(
         (pid,) = [worker.pid for worker in pool._idle]
         assert town.ask(COUNT.format(1), epsilon=0.1).status == 503
         wait_until(lambda: gone(pid))
-        with ThreadPoolExecutor(2) as pool:  # both places: the spare has taken the first one's
+        with ThreadPoolExecutor(2) as threads:  # both places: the spare has taken the first one's
             start = time.monotonic()
-            again = [pool.submit(town.ask, COUNT.format(n), epsilon=0.1) for n in (2, 3)]
+            again = [threads.submit(town.ask, COUNT.format(n), epsilon=0.1) for n in (2, 3)]
             assert [each.result().status for each in again] == [503, 503]
             assert time.monotonic() - start < DEADLINE_S + pool.start_s + 3
     assert town.ask(COUNT.format(4), who="bob", epsilon=0.1).status == 200  # whose allowance is whole
@@ -153,7 +153,7 @@ def test_a_worker_that_failed_is_not_used_again(town):
     pool = pool_of(town)
     with planted(town, dying):
         assert town.ask(COUNT.format(1), epsilon=0.1).status == 503
-    assert all(worker.sound for worker in pool._idle)
+    assert all(worker.healthy for worker in pool._idle)
 
 
 def test_an_engine_that_cannot_be_opened_is_said_and_nothing_is_charged(town):

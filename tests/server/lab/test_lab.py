@@ -12,11 +12,9 @@ import pytest
 from discreet.losses import compose_advanced
 from discreet.mechanisms import Laplace
 from discreet.numerics import short_up
-from discreet.server.lab import make_lab
-from discreet.server.lab.controls import Slider
-from discreet.server.lab.exhibits import EXHIBITS
+from discreet.server.lab import make_lab, slug, theory_page, titles
+from discreet.server.lab.exhibits import EXHIBITS, Slider
 from discreet.server.middleware import HEADERS
-from discreet.server.pages.theory import slug, theory_page, titles
 
 NAMES = [exhibit.name for exhibit in EXHIBITS]
 

@@ -16,8 +16,8 @@ HALF = BudgetGauge(
 
 
 def test_what_is_left_is_rounded_down_and_what_is_spent_up():
-    assert HALF.words["remaining"] == "0.333333"
-    assert HALF.words["spent"] == "0.666667"
+    assert HALF.texts["remaining"] == "0.333333"
+    assert HALF.texts["spent"] == "0.666667"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ STANDINGS = {
 
 @pytest.mark.parametrize("names", STANDINGS, ids=" ".join)
 def test_the_gauge_shows_the_account_that_binds_and_nobody_elses_spending(names):
-    words = BudgetGauge.of([balance(name, *ACCOUNTS[name]) for name in names]).words
+    words = BudgetGauge.of([balance(name, *ACCOUNTS[name]) for name in names]).texts
     shown = tuple(words[part] for part in ("gone", "spent", "remaining", "limit", "delta_remaining"))
     assert shown == STANDINGS[names]
 

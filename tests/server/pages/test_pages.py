@@ -192,7 +192,7 @@ def test_explaining_says_price_error_and_room_and_charges_nothing(visitor, town)
     found = visitor.signed_in("ann").ask(path="explain", epsilon=0.25).json()
     assert found["price"] == found["cost"] == {"ε": "0.25"}
     assert found["errors"]["n"] > 0
-    assert found["standing"]["fits"] > 0
+    assert found["gauge"]["fits"] > 0
     assert set(found["figure"]) == {"light", "dark"}
     assert town.spent() == before
 
@@ -258,7 +258,7 @@ def test_an_analyst_sees_their_own_questions_and_an_owner_all_of_them(visitor, o
 
 def test_an_address_that_leads_nowhere_is_a_page_for_browsers_and_json_for_programs(visitor):
     browser = visitor.get("/nowhere", headers={"accept": "text/html,*/*"})
-    assert (browser.status_code, "<h1>Not here</h1>" in browser.text) == (404, True)
+    assert (browser.status_code, "<h1>Not found</h1>" in browser.text) == (404, True)
     for path, accept in (("/nowhere", "*/*"), ("/api/nowhere", "text/html")):
         program = visitor.get(path, headers={"accept": accept})
         assert (program.status_code, program.json()["error"]["code"]) == (404, "not_found")
@@ -300,7 +300,7 @@ def test_an_owner_reserves_a_share_and_verifies_the_chain(visitor):
     wrong = visitor.send_form("/owner/datasets/town/shares", seen_at="/owner", **{**share, "epsilon": "many"})
     assert wrong.status_code == 400
     sound = visitor.send_form("/datasets/town/verify", seen_at="/datasets/town/history")
-    assert "The chain is sound." in sound.text
+    assert "The chain is valid." in sound.text
 
 
 def test_who_fails_sees_it_counted_and_an_owner_releases_it(visitor, other, town):

@@ -1,15 +1,16 @@
-"""The routes of REST. A bearer token opens all of /api; nothing else does."""
+"""The routes of REST. All of /api needs a bearer token, and nothing else opens it."""
 
 from fastapi import APIRouter
 
-from discreet.server.rest import admin, monitoring, people, questions, reads
-from discreet.server.rest.bearer_auth import BearerAuth
-from discreet.server.service import Service
+from discreet.server.limits import Limits
+from discreet.server.rest import admin, questions, reads
 
 
-def router(service: Service) -> APIRouter:
-    """All routes of a service."""
-    routes, auth = APIRouter(), BearerAuth(service)
-    for part in (monitoring, reads, questions, admin, people):
-        part.add_routes(routes, service, auth)
+def router(limits: Limits) -> APIRouter:
+    """Return all routes; `limits` are part of their schemas."""
+    routes = APIRouter()
+    routes.include_router(reads.router)
+    routes.include_router(questions.ask_router(limits))
+    routes.include_router(questions.watch_router)
+    routes.include_router(admin.router)
     return routes

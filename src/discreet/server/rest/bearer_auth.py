@@ -1,68 +1,60 @@
-"""The auth of REST: who asks, what they sent, and how a reply is noted."""
+"""Authentication of REST by bearer token, and the reading of request bodies."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import ClientDisconnect
 
 from discreet.errors import InvalidParameter
+from discreet.server.http_errors import owners_only, too_large
 from discreet.server.journal import note
 from discreet.server.people import Person
-from discreet.server.refusals import owners_only, too_large
 from discreet.server.service import Service
 
-_BEARER = HTTPBearer(auto_error=False, description="A token of this service: dp_...")
+_BEARER = HTTPBearer(auto_error=False, description="A token of this server: dp_...")
+_Credentials: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+
+
+def service_of(request: Request) -> Service:
+    """Return the service that an application serves."""
+    service: Service = request.app.state.service
+    return service
 
 
 class BearerAuth:
-    """Reads tokens from the Authorization header alone, and bodies no longer than allowed."""
+    """A dependency that admits the user of a token, read from the Authorization header only."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, *, owners: bool = False) -> None:
+        self._owners = owners
 
-    async def admit(
-        self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
-    ) -> Person:
-        """The person whose token came with the request."""
-        address = request.client.host if request.client else ""
-        token = given.credentials if given is not None else ""
-        person = await self._service.executor.admit(lambda: self._service.admit(token, address=address))
-        note(request.scope, person=person.name)
-        return person
-
-    async def admit_owner(
-        self, request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
-    ) -> Person:
-        """The same, for what only owners do."""
-        person = await self.admit(request, given)
-        if not person.is_owner:
+    async def __call__(self, request: Request, credentials: _Credentials) -> Person:
+        service, address = service_of(request), request.client.host if request.client else ""
+        token = credentials.credentials if credentials is not None else ""
+        person = await service.executor.use_people(service.admit, token, address=address)
+        note(request, person=person.name)
+        if self._owners and not person.is_owner:
             raise owners_only()
         return person
 
-    async def body(self, request: Request) -> bytes:
-        """The body, no more of it than is allowed."""
-        limits = self._service.limits
-        try:
-            async with asyncio.timeout(limits.body_s):
-                return await _read(request, limits.body_bytes)
-        except TimeoutError:
-            raise InvalidParameter("a body must arrive in time, and this one did not.") from None
-        except ClientDisconnect:
-            raise InvalidParameter("a body must arrive whole, and this one did not.") from None
+
+Admitted: TypeAlias = Annotated[Person, Depends(BearerAuth())]
+Owner: TypeAlias = Annotated[Person, Depends(BearerAuth(owners=True))]
 
 
-async def _read(request: Request, most: int) -> bytes:
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise too_large(most)
-        parts.append(part)
+async def read_body(request: Request) -> bytes:
+    """Read a request's body, within the limits of size and time."""
+    limits, parts, size = service_of(request).limits, [], 0
+    try:
+        async with asyncio.timeout(limits.body_s):
+            async for part in request.stream():
+                size += len(part)
+                if size > limits.body_bytes:
+                    raise too_large(limits.body_bytes)
+                parts.append(part)
+    except TimeoutError:
+        raise InvalidParameter(f"a request's body must arrive within {limits.body_s:g} seconds.") from None
+    except ClientDisconnect:
+        raise InvalidParameter("a request's body must be complete, and this one was cut off.") from None
     return b"".join(parts)
-
-
-def noted(request: Request, **facts: Any) -> None:
-    """Add facts to this request's line of the journal."""
-    note(request.scope, **facts)
