@@ -1,5 +1,6 @@
 """The wiring: charged first, run once, stored before it leaves, the same shape whatever the data."""
 
+import inspect
 import json
 from fractions import Fraction
 
@@ -7,7 +8,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet import answering
+from discreet import query_run
 
 CANARY = "Zanzibar-4242"
 SQL = "SELECT city, COUNT(*) AS n, SUM(debt) AS total FROM people GROUP BY city"
@@ -53,6 +54,48 @@ def test_opening_against_the_ledger_is_refused_at_once_and_writes_nothing(tmp_pa
     with opened(tmp_path, max_groups=2) as curator:
         curator.explain(SQL, epsilon=0.5)
     assert (tmp_path / "people.ledger").read_bytes() == kept
+
+
+def test_a_plain_number_is_a_budget_in_epsilon(tmp_path):
+    with opened(tmp_path, budget=1, per_analyst=0.5) as curator:
+        assert curator.remaining == dp.PureDP(1)
+        assert dict(curator.policy.per_analyst) == {"epsilon": Fraction(1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "right"),
+    [
+        ("ask", "epsilom", "epsilon"),
+        ("ask", "budget", "epsilon"),
+        ("explain", "confidance", "confidence"),
+        ("dry_run", "epsilom", "epsilon"),
+        ("watch", "treshold", "threshold"),
+        ("open", "epsilon", "budget"),
+        ("open", "max_group", "max_groups"),
+        ("from_policy", "analist", "analyst"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_one_that_was_meant(tmp_path, call, wrong, right):
+    with opened(tmp_path) as curator:
+        calls = {
+            "watch": lambda **more: curator.watch(threshold=1, epsilon=0.1, **more),
+            "open": lambda **more: opened(tmp_path, **more),
+            "from_policy": lambda **more: dp.Curator.from_policy(tmp_path / "none.toml", **more),
+        }
+        ask = calls.get(call) or (lambda **more: getattr(curator, call)(SQL, **more))
+        with pytest.raises(dp.InvalidParameter) as refused:
+            ask(**{wrong: 0.1})
+        assert str(refused.value) == f"unexpected {wrong}; did you mean {right}=?"
+        assert "charge" not in [record.kind for record in curator.history]
+
+
+def test_the_parameters_are_written_out_and_documented():
+    for method in (dp.Curator.open, dp.Curator.ask, dp.Curator.watch):
+        names = [name for name in inspect.signature(method).parameters if name not in ("self", "unknown")]
+        assert len(names) >= 6
+        documented = method.__doc__.partition("Parameters")[2].partition("Returns")[0]
+        lines = {name for line in documented.splitlines() for name in line.strip().split(", ")}
+        assert [name for name in names if name not in lines] == []
 
 
 def test_every_public_key_is_shown_in_order_with_intervals(tmp_path):
@@ -110,7 +153,7 @@ def test_explaining_reads_the_header_and_no_row(tmp_path):
 def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
         curator.ask(SQL, epsilon=2)
-        monkeypatch.setattr(answering, "release", lambda *_: pytest.fail("ran without a charge"))
+        monkeypatch.setattr(query_run, "release", lambda *_: pytest.fail("ran without a charge"))
         with pytest.raises(dp.BudgetExceeded):
             curator.ask(SQL, epsilon=0.1)
 
@@ -140,7 +183,7 @@ def test_bad_prices_are_refused_and_nothing_is_charged(tmp_path, price):
 
 def test_a_failing_engine_keeps_the_charge_and_gives_a_constant_error(tmp_path, monkeypatch):
     with opened(tmp_path) as curator:
-        engine = curator._holdings.engine()
+        engine = curator.resources.engine()
         monkeypatch.setattr(engine, "_rows", lambda statement: 1 / 0)
         with pytest.raises(dp.EngineFailure) as failure:
             curator.ask(SQL, epsilon=0.5)

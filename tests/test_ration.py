@@ -252,6 +252,6 @@ def test_on_the_command_line_asking_stops_with_its_own_exit_code(tmp_path, capsy
     assert told["failures"] == {"people": {"owner": 3}}
     assert run(capsys, "ledger", "release", ledger)[0] != 0  # without a reason
     code, out, _ = run(capsys, "ledger", "release", ledger, "--reason", "a broken disk")
-    assert (code, out) == (0, "3 failures of data set 'people' are counted no more.\n")
+    assert (code, out) == (0, "3 failures of data set 'people' are no longer counted.\n")
     assert ask(50)[0] == 0
     assert run(capsys, "ledger", "verify", ledger)[0] == 0

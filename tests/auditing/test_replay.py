@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet import answering, release
+from discreet import query_run, release
 from discreet.answers import Receipt
 from discreet.auditing import replay
 from discreet.auditing.replay import Replay
@@ -234,9 +234,9 @@ def keys_selected_by_rows(patch):
 
 def half_of_the_price_charged(patch):
     half = PureDP(Fraction(1, 4))
-    request = answering.Request
+    request = query_run.Request
     patch.setattr(
-        answering, "Request", lambda **facts: request(**{**facts, "loss": half.loss, "price": half})
+        query_run, "Request", lambda **facts: request(**{**facts, "loss": half.loss, "price": half})
     )
 
 

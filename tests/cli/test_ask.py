@@ -49,6 +49,13 @@ def test_without_a_budget_the_ledgers_own_is_used(accounts, capsys):
     assert "must be the ledger's own" in err
 
 
+@pytest.mark.parametrize("command", ["ask", "explain"])
+def test_the_help_offers_no_option_to_empty_another(capsys, command):
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert ("--bounds" in out, "--empty" in out) == (True, False)
+
+
 def test_json_and_csv_are_for_programs(accounts, capsys):
     words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
     answer = json.loads(run(capsys, *words, "--json")[1])
@@ -87,7 +94,7 @@ def test_an_answer_is_printed_before_anything_is_drawn_or_saved(accounts, capsys
     code, out, err = run(capsys, *words, "--json", "--save", "accounts.csv")
     assert code == 2
     assert json.loads(out)["rows"]
-    assert "not all was written" in err
+    assert "not all files were written" in err
 
 
 def fail_to_save(*_, **__):

@@ -103,7 +103,7 @@ def test_history_as_json_holds_exact_numbers(capsys, ledger):
 def test_verify_says_what_it_found(capsys, ledger):
     code, out, _ = run(capsys, "ledger", "verify", ledger)
     assert code == 0
-    assert "3 charges, 3 answers: all sound" in out
+    assert "3 charges, 3 answers: all valid" in out
 
 
 def test_verify_finds_a_ledger_that_was_set_back(capsys, ledger, tmp_path):
@@ -186,7 +186,7 @@ def test_a_ledger_on_a_server_is_named_by_its_address(capsys, postgres_database)
     found = json.loads(run(capsys, "budget", postgres_database, "--json")[1])
     assert found["remaining"] == {"epsilon": 0.75}
     assert len(json.loads(run(capsys, "history", postgres_database, "--json")[1])) == 3
-    assert "1 charges, 1 answers: all sound" in run(capsys, "ledger", "verify", postgres_database)[1]
+    assert "1 charges, 1 answers: all valid" in run(capsys, "ledger", "verify", postgres_database)[1]
     assert len(run(capsys, "ledger", "export", postgres_database)[1].splitlines()) == 5
 
 

@@ -65,7 +65,7 @@ def test_people_are_added_listed_given_tokens_and_revoked(tmp_path):
     with Process(policy) as server:
         address = server.facts["address"]
         assert dp.connect(address, token=token).remaining.epsilon == 100
-        assert run("serve", "people", "revoke", "ann", "--policy", policy)[1] == "1 tokens of ann ended\n"
+        assert run("serve", "people", "revoke", "ann", "--policy", policy)[1] == "1 tokens of ann revoked\n"
         request = urllib.request.Request(f"{address}/api/me", headers={"authorization": f"Bearer {token}"})
         with pytest.raises(urllib.error.HTTPError, match="401") as refused:
             urllib.request.urlopen(request)
@@ -79,7 +79,7 @@ def test_people_are_added_listed_given_tokens_and_revoked(tmp_path):
 
 def test_a_taken_port_no_policy_and_a_missing_file_are_refused_in_words(tmp_path):
     code, _, err = run("serve")
-    assert (code, "policies or --demo" in err) == (2, True)
+    assert (code, "policies and --demo" in err) == (2, True)
     code, _, err = run("serve", tmp_path / "nowhere.toml")
     assert (code, "readable file" in err) == (2, True)
     with Process("--demo") as demo:

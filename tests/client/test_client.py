@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.client.numbers import write_object
-from discreet.client.wire import Wire
+from discreet.client.transport import Transport, write_object
 from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
@@ -26,8 +25,8 @@ def ann(town):
 
 
 def test_the_plan_is_the_one_a_local_curator_makes(town, ann):
-    local = town.house.datasets["town"]._curator
-    assert ann.policy == local.known_policy
+    local = town.service.datasets["town"]._curator
+    assert ann.policy == local.resources.known
     for question in (
         COUNT,
         "SELECT SUM(debt) AS s FROM town",
@@ -126,13 +125,13 @@ def test_a_question_above_the_price_says_that_it_waits(tmp_path):
 @pytest.mark.parametrize("url", ["ftp://x", "http://example.org", "http://10.0.0.1:8000", "x", "https://"])
 def test_a_token_is_never_sent_in_the_clear_to_another_machine(url):
     with pytest.raises(dp.InvalidParameter):
-        Wire(url, token="dp_x", timeout_s=1, patience_s=0)
+        Transport(url, token="dp_x", timeout_s=1, patience_s=0)
 
 
 @pytest.fixture
 def lost(monkeypatch):
     """The first reply to an ask or to the opening of a watch: it is lost on the way, and kept here."""
-    once, kept = Wire._once, []
+    once, kept = Transport._once, []
 
     def lose_the_first(self, method, path, *rest):
         reply = once(self, method, path, *rest)
@@ -141,7 +140,7 @@ def lost(monkeypatch):
             raise ConnectionResetError
         return reply
 
-    monkeypatch.setattr(Wire, "_once", lose_the_first)
+    monkeypatch.setattr(Transport, "_once", lose_the_first)
     return kept
 
 

@@ -4,7 +4,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet import holdings
+from discreet import resources
 
 DECLARED = {
     "unit": "person",
@@ -32,8 +32,8 @@ def test_data_that_is_there_is_neither_run_nor_charged_for(tmp_path, monkeypatch
     with dp.Curator.open(
         frame, name="people", unit="person", budget={"epsilon": 1}, ledger=tmp_path / "a"
     ) as curator:
-        monkeypatch.setattr(type(curator._holdings.engine()), "run", lambda *_: pytest.fail("read the data"))
-        monkeypatch.setattr(holdings.Ledger, "charge", lambda *_: pytest.fail("charged"))
+        monkeypatch.setattr(type(curator.resources.engine()), "run", lambda *_: pytest.fail("read the data"))
+        monkeypatch.setattr(resources.Ledger, "charge", lambda *_: pytest.fail("charged"))
         curator.dry_run("SELECT COUNT(*) AS n FROM people", epsilon=1)
         assert curator.remaining == dp.PureDP(1)
 

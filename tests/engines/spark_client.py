@@ -81,7 +81,7 @@ def main():
         for line in sys.stdin:
             word, epsilon = line.split()
             if word != "ask":
-                when_under_way(curator._holdings.engine(), {"die": die, "wait": wait}[word])
+                when_under_way(curator.resources.engine(), {"die": die, "wait": wait}[word])
             print(json.dumps(ask(curator, int(epsilon))), flush=True)
 
 

@@ -89,7 +89,7 @@ def test_a_question_survives_a_session_that_ended_while_it_was_written(browser, 
         page.goto("/datasets/town/ask")
         page.context.clear_cookies()
         write(page, sql)
-        page.get_by_text("Sign in, and you are back where you were.").wait_for()
+        page.get_by_text("Sign in to get back where you were.").wait_for()
         page.get_by_label("Token").fill(town.tokens["bob"])
         page.get_by_role("button", name="Sign in").click()
         page.locator("#before").get_by_text("ε 0.1").wait_for()
@@ -111,7 +111,7 @@ def test_an_owner_creates_an_analyst_who_comes_in_until_revoked(browser, town):
         analyst.get_by_role("heading", name="Sign in").wait_for()
         owner.goto("/datasets/town/history")
         owner.get_by_role("button", name="Verify the chain").click()
-        owner.get_by_text("The chain is sound.").wait_for()
+        owner.get_by_text("The chain is valid.").wait_for()
 
 
 def test_a_visitor_without_an_account_finds_the_lab(browser, town):
@@ -174,7 +174,7 @@ def test_every_page_is_readable_in_every_mode(browser, town, mode):
         page.locator("#before").get_by_text(f"ε {price}").wait_for()
         page.get_by_role("button", name="Ask").click()
         assert axes(page.locator("#chart")) == ["city", "people"]
-        page.get_by_text("What will be done").click()
+        page.get_by_text("The plan", exact=True).click()
         check(page, mode)
         page.goto("/datasets/town/history")
         axes(page.locator("#spending"))

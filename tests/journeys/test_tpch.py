@@ -86,7 +86,7 @@ def test_that_comparison_would_see_customers_cut_short(tables, tmp_path):
 def test_with_limits_that_bind_the_intervals_hold_the_bounded_truth(name, tables, tmp_path):
     with open_tables(tables, max_groups=2, max_rows=10, ledger=tmp_path / "tpch.ledger") as curator:
         plan = curator.explain(QUESTIONS[name], epsilon=1, confidence=SURE)
-        engine = curator._holdings.engine()
+        engine = curator.resources.engine()
         released = release_invented(plan, lambda exact: engine.run(replace(exact, salt=SALT)))
         (each,) = plan.sets
         table = engine.run(replace(each.exact.plans[0], salt=SALT))

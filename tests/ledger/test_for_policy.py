@@ -33,7 +33,7 @@ def test_an_analysts_budget_holds_for_each_of_them(write):
         with pytest.raises(BudgetExceeded, match="analyst/alice"):
             alice.ask(ASKED, epsilon=0.1)
         bob.ask(ASKED, epsilon=0.25)
-        ledger = curator._holdings.ledger()
+        ledger = curator.resources.ledger()
         assert (ledger.remaining_for("bob"), ledger.remaining) == (PureDP(0.25), PureDP(0.25))
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.answering import Answering
 from discreet.errors import InternalError
 from discreet.losses import approximate, pure
 from discreet.mechanisms import (
@@ -23,6 +22,7 @@ from discreet.mechanisms import (
     Sparse,
 )
 from discreet.planning import plan_asked, with_bounds
+from discreet.query_run import QueryRun
 from discreet.tables import from_arguments
 from planning.planted import COUNT, PLANTED, SUM, gaussian, half, noise
 from server.running import promptly, write_policy
@@ -59,13 +59,13 @@ def drawn(monkeypatch):
 
 
 def change_after_charge(monkeypatch, change):
-    real = Answering.run
+    real = QueryRun.run
 
     def run(self, *given):
         self.plans = tuple(map(change, self.plans))
         return real(self, *given)
 
-    monkeypatch.setattr(Answering, "run", run)
+    monkeypatch.setattr(QueryRun, "run", run)
 
 
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])

@@ -64,24 +64,24 @@ def talking(_: Any, __: Any, *, canary: str) -> None:
 
 def renew(town: Running) -> None:
     """Workers that were opened before are gone, and one that was opened now is there."""
-    crew = town.house.datasets["town"]._crew
-    while crew._starting:
+    pool = town.service.datasets["town"]._pool
+    while pool._starting:
         time.sleep(0.01)
-    for worker in list(crew._idle):
+    for worker in list(pool._idle):
         worker.end()
-    crew._idle.clear()
-    crew.open()
+    pool._idle.clear()
+    pool.open()
 
 
 @contextlib.contextmanager
 def planted(town: Running, fault: Fault, **terms: Any) -> Iterator[None]:
     """While the block runs, every worker has this fault."""
-    crew = town.house.datasets["town"]._crew
-    opening = crew._opening
-    crew._opening = lambda: partial(open_faulty, opening(), partial(fault, **terms))
+    pool = town.service.datasets["town"]._pool
+    opening = pool._opening
+    pool._opening = lambda: partial(open_faulty, opening(), partial(fault, **terms))
     renew(town)
     try:
         yield
     finally:
-        crew._opening = opening
+        pool._opening = opening
         renew(town)

@@ -14,8 +14,8 @@ from typing import Any
 
 import uvicorn
 
-from discreet.server import House, make_app
-from discreet.server.deadlines import Desk
+from discreet.server import Service, make_app
+from discreet.server.deadlines import FixedTimeExecutor
 from discreet.server.journal import Journal
 from discreet.server.limits import Limits
 
@@ -79,12 +79,12 @@ class Reply:
 
 
 class Running:
-    """A served house, with tokens of an owner and of two analysts."""
+    """A served service, with tokens of an owner and of two analysts."""
 
-    def __init__(self, house: House, port: int, folder: Path) -> None:
-        self.house, self.port, self.url, self.folder = house, port, f"http://127.0.0.1:{port}", folder
+    def __init__(self, service: Service, port: int, folder: Path) -> None:
+        self.service, self.port, self.url, self.folder = service, port, f"http://127.0.0.1:{port}", folder
         self.tokens = {
-            name: house.people.add(name, "owner" if name == "olga" else "analyst")
+            name: service.people.add(name, "owner" if name == "olga" else "analyst")
             for name in ("olga", "ann", "bob")
         }
 
@@ -111,20 +111,20 @@ class Running:
         return self.send("POST", f"/api/datasets/town/{path}", who=who, body={"sql": sql, **terms}, **headers)
 
     def spent(self) -> Any:
-        return self.house.datasets["town"]._curator.ledger.spent
+        return self.service.datasets["town"]._curator.ledger.spent
 
 
 @contextlib.contextmanager
 def running(policy: Path, *, limits: Limits | None = None, journal: Path | None = None) -> Iterator[Running]:
     """Serve a policy while the block runs."""
-    house = House.open([policy], limits=limits, journal=Journal(journal) if journal else None)
+    service = Service.open([policy], limits=limits, journal=Journal(journal) if journal else None)
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(house), log_config=None, access_log=False, server_header=False)
+    config = uvicorn.Config(make_app(service), log_config=None, access_log=False, server_header=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
     thread.start()
     try:
-        yield Running(house, listening.getsockname()[1], policy.parent)
+        yield Running(service, listening.getsockname()[1], policy.parent)
     finally:
         server.should_exit = True
         thread.join(30)
@@ -138,20 +138,20 @@ def promptly(policy: Path, *, limits: Limits = UNHURRIED, journal: Path | None =
     They are as fast as the machine is, and on a slow one nothing is ever late.
     """
     with running(policy, limits=limits, journal=journal) as served, prompt(served):
-        for dataset in served.house.datasets.values():
-            dataset._curator.limit_time(PATIENCE_S)
+        for dataset in served.service.datasets.values():
+            dataset._curator.resources.timeout_s = PATIENCE_S
             dataset.open()
         yield served
 
 
 @contextlib.contextmanager
 def prompt(served: Running) -> Iterator[None]:
-    """A desk that waits for its work and not for the clock, while the block runs."""
-    desk = served.house.desk
-    desk._when_due = MethodType(when_ready, desk)  # type: ignore[method-assign]
+    """A executor that waits for its work and not for the clock, while the block runs."""
+    executor = served.service.executor
+    executor._when_due = MethodType(when_ready, executor)  # type: ignore[method-assign]
     yield
-    del desk._when_due
+    del executor._when_due
 
 
-async def when_ready(_: Desk, running: Any, __: float) -> Any:
+async def when_ready(_: FixedTimeExecutor, running: Any, __: float) -> Any:
     return await asyncio.wrap_future(running)

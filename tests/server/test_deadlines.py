@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from discreet.server.deadlines import Desk
-from discreet.server.headers import HEADERS
+from discreet.server.deadlines import FixedTimeExecutor
 from discreet.server.limits import Limits
+from discreet.server.middleware import HEADERS
 from server.faults import deaf, dying, failing, planted, slow
 from server.running import prompt, running, when_ready, write_policy
 
@@ -31,7 +31,7 @@ def timed(call):
 @pytest.fixture
 def town(tmp_path):
     with running(write_policy(tmp_path, deadline_s=DEADLINE_S)) as served:
-        served.house.open_all()
+        served.service.open_all()
         with prompt(served):  # everything has been loaded once
             served.ask("SELECT COUNT(*) AS warm FROM town", epsilon=0.1)
         yield served
@@ -48,7 +48,7 @@ def test_a_fast_and_a_slow_answer_leave_at_the_same_time(town, seconds):
 def test_the_clock_of_these_tests_sees_an_answer_that_leaves_when_it_is_ready(town, monkeypatch):
     """A planted fault: nothing waits for its deadline."""
 
-    monkeypatch.setattr(Desk, "_when_due", when_ready)
+    monkeypatch.setattr(FixedTimeExecutor, "_when_due", when_ready)
     reply, took = timed(lambda: town.ask(COUNT, epsilon=0.5))
     assert reply.status == 200
     assert took < DEADLINE_S
@@ -91,7 +91,7 @@ def test_what_is_stored_and_what_is_refused_leave_at_once(town):
 
 def test_the_chain_grows_when_an_answer_is_due_and_not_when_it_is_known(town):
     """Numbers of charges are positions in the chain: an entry written earlier would tell when a run ended."""
-    ledger = town.house.datasets["town"]._curator.ledger
+    ledger = town.service.datasets["town"]._curator.ledger
     asking = threading.Thread(target=lambda: town.ask(COUNT, epsilon=0.5))
     asking.start()
     seen = []
@@ -141,7 +141,7 @@ def test_whoever_goes_away_has_paid_and_finds_the_answer_stored(town):
 def test_a_place_is_taken_until_the_answer_is_due(tmp_path):
     limits = Limits(runners=1)
     with running(write_policy(tmp_path, deadline_s=DEADLINE_S), limits=limits) as town:
-        town.house.open_all()
+        town.service.open_all()
         first = threading.Thread(target=lambda: town.ask(COUNT, epsilon=0.5))
         first.start()
         time.sleep(0.75 * DEADLINE_S)  # its run has long ended
@@ -164,9 +164,9 @@ PATIENT_S = 3.0  # long enough for six questions at once on a busy machine
 
 
 def observe(policy):
-    """All that an analyst sees of a house: replies and whether they waited, history, budget."""
+    """All that an analyst sees of a service: replies and whether they waited, history, budget."""
     with running(policy) as town, ThreadPoolExecutor(len(QUESTIONS)) as analysts:
-        town.house.open_all()
+        town.service.open_all()
         seen = []
         for path, tries in (("explain", 5), ("ask", 1), ("explain", 5), ("ask", 5)):
             replies = []
@@ -190,7 +190,7 @@ def timed_best(call, tries):
 
 def wait_for_charges(town, count):
     """So that the questions of both houses are charged in one order, though all wait together."""
-    ledger = town.house.datasets["town"]._curator.ledger
+    ledger = town.service.datasets["town"]._curator.ledger
     while sum(record.kind == "charge" for record in ledger.history()) < count:
         time.sleep(0.01)
 
@@ -243,5 +243,5 @@ def public(reply):
 
 def test_the_engine_stops_a_pass_before_its_process_is_killed(town):
     """Where the engine is another's server, killing our process would stop nothing there."""
-    opening = town.house.datasets["town"]._curator.opening()
+    opening = town.service.datasets["town"]._curator.resources.opening()
     assert opening.keywords == {"timeout_s": 0.9 * DEADLINE_S}

@@ -126,6 +126,6 @@ def test_names_of_data_sets(town, name):
     ids=repr,
 )  # fmt: skip
 def test_people(town, body):
-    before = town.house.people.everyone()
+    before = town.service.people.everyone()
     assert town.send("POST", "/api/people", who="olga", body=body or b"").status == 400
-    assert town.house.people.everyone() == before
+    assert town.service.people.everyone() == before

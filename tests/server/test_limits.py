@@ -52,7 +52,7 @@ def test_a_stopping_server_finishes_what_is_under_way(tmp_path):
 
     replies = []
     with running(write_policy(tmp_path, deadline_s=1.0)) as town:
-        town.house.open_all()
+        town.service.open_all()
         asking = threading.Thread(
             target=lambda: replies.append(town.ask("SELECT COUNT(*) AS n FROM town", epsilon=1))
         )

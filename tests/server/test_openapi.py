@@ -37,7 +37,7 @@ def town(tmp_path_factory):
         UNHURRIED, body_bytes=10**7
     )  # generated texts are long: they are refused by their content
     with promptly(policy, limits=limits) as served:
-        served.house.open_all()
+        served.service.open_all()
         yield served
 
 
@@ -111,7 +111,7 @@ def test_generated_requests_meet_the_description(town, schema, method, path, mod
 
 def test_a_description_that_does_not_hold_is_seen(town):
     """A planted fault: the description promises a field that the server does not send."""
-    described = make_app(town.house).openapi()
+    described = make_app(town.service).openapi()
     content = described["paths"]["/api/me"]["get"]["responses"]["200"]["content"]["application/json"]
     content["schema"] = {"type": "object", "required": ["age"]}
     schema = schemathesis.openapi.from_dict(described)
@@ -124,7 +124,7 @@ def test_a_description_that_does_not_hold_is_seen(town):
 def test_the_list_of_operations_is_the_description(town):
     described = {
         (method.upper(), path)
-        for path, methods in make_app(town.house).openapi()["paths"].items()
+        for path, methods in make_app(town.service).openapi()["paths"].items()
         for method in methods
         if path.startswith(("/api", "/health", "/metrics"))
     }

@@ -11,7 +11,7 @@ from discreet.server.records import SqliteRecords
 
 @pytest.fixture
 def people(tmp_path):
-    records = SqliteRecords(tmp_path / "house.people")
+    records = SqliteRecords(tmp_path / "service.people")
     yield People(records)
     records.close()
 
@@ -105,7 +105,7 @@ def test_a_taken_name_and_an_unknown_role_are_refused(people):
 
 
 def test_two_processes_worth_of_people_see_each_other_at_once(tmp_path):
-    records = [SqliteRecords(tmp_path / "house.people") for _ in range(2)]
+    records = [SqliteRecords(tmp_path / "service.people") for _ in range(2)]
     one, other = map(People, records)
     token = one.add("ann", "analyst")
     assert other.identify(token) == Person("ann", "analyst")
@@ -116,4 +116,4 @@ def test_two_processes_worth_of_people_see_each_other_at_once(tmp_path):
 
 
 def test_only_the_owner_of_the_file_may_read_it(people, tmp_path):
-    assert (tmp_path / "house.people").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "service.people").stat().st_mode & 0o077 == 0

@@ -1,14 +1,15 @@
 """Plans that were made before are given for equal asks alone: every term of an ask counts."""
 
 import json
+from functools import lru_cache, partial
 
 import pytest
 
 from discreet.curator import Curator
-from discreet.server import asks
-from discreet.server.asks import TERMS, read_ask
+from discreet.server import request_bodies
+from discreet.server.dataset import make_plans
 from discreet.server.limits import Limits
-from discreet.server.plans import Plans
+from discreet.server.request_bodies import TERMS, read_ask
 from server.running import promptly, write_policy
 
 PUBLIC = "SELECT SUM(debt) AS s, COUNT(*) AS n FROM town"
@@ -39,8 +40,8 @@ def through_one_cache(curator, term):
     """The plans of a pair, given by one cache and made by themselves."""
     sql, *pair = PAIRS[term]
     asked = [read_ask(json.dumps({"sql": sql, **terms}).encode(), Limits()) for terms in pair]
-    plans = Plans(curator)
-    return [plans.of(ask) for ask in asked], [curator.explain(ask.questions, **ask.terms) for ask in asked]
+    plans = lru_cache(partial(make_plans, curator))
+    return [plans(ask) for ask in asked], [curator.explain(ask.questions, **ask.terms) for ask in asked]
 
 
 @pytest.mark.parametrize("term", TERMS)
@@ -55,9 +56,9 @@ def test_a_term_that_does_not_count_is_seen(curator, monkeypatch, term):
     """A planted fault: the asks of the cache are told apart by all terms but this one."""
     sql, *pair = PAIRS[term]
     asked = [read_ask(json.dumps({"sql": sql, **terms}).encode(), Limits()) for terms in pair]
-    monkeypatch.setattr(asks, "TERMS", tuple(each for each in TERMS if each != term))
-    plans = Plans(curator)
-    first, second = (plans.of(ask) for ask in asked)
+    monkeypatch.setattr(request_bodies, "TERMS", tuple(each for each in TERMS if each != term))
+    plans = lru_cache(partial(make_plans, curator))
+    first, second = (plans(ask) for ask in asked)
     assert first == second
 
 

@@ -55,7 +55,7 @@ def test_the_same_question_or_key_again_is_the_same_failure_and_free(town):
 def test_what_is_late_counts_when_it_is_due(tmp_path):
     with running(write_policy(tmp_path, deadline_s=0.3)) as town:
         town.ask("SELECT COUNT(*) AS warm FROM town", epsilon=0.1)
-        ledger = town.house.datasets["town"]._curator.ledger
+        ledger = town.service.datasets["town"]._curator.ledger
         before = ledger.failures("ann")  # on a busy machine the first may have been late as well
         with planted(town, slow, seconds=0.6):
             late = town.ask(question(1), epsilon=0.1)

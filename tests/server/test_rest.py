@@ -8,8 +8,8 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.server.failures import as_json
-from discreet.server.headers import HEADERS
+from discreet.server.http_errors import as_json
+from discreet.server.middleware import HEADERS
 from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
@@ -202,7 +202,7 @@ def test_the_chain_is_verified_and_metrics_count_requests_alone(town):
 def test_methods_that_visitors_make_up_are_counted_as_one(town):
     for number in range(3):
         assert town.send(f"MADE{number}", "/health", who=None).status == 405
-    counted = [method for method, _, _ in town.house.journal.counts()]
+    counted = [method for method, _, _ in town.service.journal.counts()]
     assert "OTHER" in counted
     assert not any(method.startswith("MADE") for method in counted)
 
@@ -252,7 +252,7 @@ def test_what_nobody_foresaw_is_one_constant_and_its_words_are_in_no_log(town, m
     def break_down():
         raise RuntimeError("a secret of the data")
 
-    monkeypatch.setattr(town.house.datasets["town"], "describe", break_down)
+    monkeypatch.setattr(town.service.datasets["town"], "describe", break_down)
     reply = town.send("GET", "/api/datasets/town")
     assert (reply.status, reply.code) == (500, "internal")
     assert set(HEADERS.items()) | {("cache-control", "no-store")} <= set(reply.headers)
@@ -284,7 +284,7 @@ def test_infinite_labels_are_charged_answered_and_the_same_in_the_client(tmp_pat
         assert {row["shop"] for row in answer.rows} == {math.inf, -math.inf, 1.5}
 
 
-@pytest.mark.parametrize("part", ["discreet.server.rest.questions._answer", "discreet.answering.restore"])
+@pytest.mark.parametrize("part", ["discreet.server.rest.questions._answer", "discreet.query_run.restore"])
 def test_what_breaks_after_the_charge_is_the_one_constant(tmp_path, monkeypatch, part):
     def break_down(*_, **__):
         raise OverflowError("words that quote the data")

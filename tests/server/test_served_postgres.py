@@ -4,9 +4,9 @@ import time
 
 import psycopg
 import pytest
+from server.test_crew import wait_until
 
 from server.running import running
-from server.test_crew import wait_until
 from servers.postgres import PASSWORD
 
 DEADLINE_S = 3.0
@@ -39,21 +39,21 @@ def town(postgres_database, tmp_path, monkeypatch):
     address = postgres_database.replace(f":{PASSWORD}@", "@")
     policy.write_text(POLICY.format(address=address, deadline_s=DEADLINE_S))
     with running(policy) as served:
-        served.house.open_all()
+        served.service.open_all()
         yield served
 
 
 def test_a_late_statement_is_cancelled_in_the_database_before_its_worker_would_be_killed(
     town, postgres_server, postgres_database
 ):
-    crew = town.house.datasets["town"]._crew
-    (first,) = crew._idle
+    pool = town.service.datasets["town"]._pool
+    (first,) = pool._idle
     start = time.monotonic()
     late = town.ask("SELECT COUNT(*) AS n FROM slow", epsilon=0.5)
     assert (late.status, late.code) == (503, "engine_failure")
     assert time.monotonic() - start >= DEADLINE_S
     wait_until(lambda: postgres_server.execute(AT_WORK)[0][0] == 0, seconds=DEADLINE_S)
-    assert not first.sound  # it failed, and is not used again
+    assert not first.healthy  # it failed, and is not used again
     with psycopg.connect(postgres_database) as connection:
         connection.execute("UPDATE pause SET seconds = 0")
     assert town.ask("SELECT COUNT(*) AS again FROM slow", epsilon=0.5).status == 200

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.server.people import People, Person
-from discreet.server.postgres_records import PostgresRecords
+from discreet.server.records import PostgresRecords
 from discreet.tables import Ration
 from server.crowd import crowd
 from server.process import Process

@@ -66,7 +66,7 @@ def test_a_test_that_is_not_done_when_due_ends_the_watch(punctual):
 
 def test_the_tests_of_a_watch_come_one_at_a_time(town):
     path = open_watch(town)
-    turn = town.house.datasets["town"]._watches._sessions[path.split("/")[-2]].turn
+    turn = town.service.datasets["town"]._watches._sessions[path.split("/")[-2]].turn
     asyncio.run(turn.acquire())  # another is under way
     refused = town.send("POST", path, body={"sql": COUNT})
     turn.release()
@@ -113,7 +113,7 @@ def test_a_key_opens_one_watch_and_stands_for_one_request(town):
 def test_a_key_whose_watch_is_lost_is_refused_and_not_charged_again(town):
     body = {"threshold": 100, "epsilon": 1}
     opened = town.send("POST", "/api/datasets/town/watch", body=body, idempotency_key="lost").json["watch"]
-    town.house.datasets["town"]._watches.drop(opened)
+    town.service.datasets["town"]._watches.drop(opened)
     before = town.spent()
     again = town.send("POST", "/api/datasets/town/watch", body=body, idempotency_key="lost")
     assert (again.status, again.code) == (409, "ledger_conflict")

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.answering import Answering
 from discreet.curator import Curator
 from discreet.engines import Engine
-from discreet.holdings import Holdings
 from discreet.ledger import Ledger
 from discreet.mechanisms import CountedKeys, Quantile
 from discreet.planning import ExactPlan, ExactTable, Plan, SetPlan
+from discreet.query_run import QueryRun
 from discreet.randomness import Source
+from discreet.resources import Resources
 from discreet.tables import Policy, Value
 
 SPREAD = 1999  # frozen numbers lie between -499 and 1500
@@ -44,13 +44,13 @@ class FrozenCurator(Curator):
 
     def __init__(self, policy: Policy, **options: Any) -> None:
         super().__init__(policy, **options)
-        self._holdings = Watched(self._holdings)
+        self.resources = Watched(self.resources)
 
     @property
     def watched(self) -> "Watched":
         """What was written down, the same for all analysts."""
-        assert isinstance(self._holdings, Watched)
-        return self._holdings
+        assert isinstance(self.resources, Watched)
+        return self.resources
 
     def start(self, *, salt: int, shown: frozenset[tuple[Value, ...]]) -> None:
         """Forget what was written down; bound contributions by this salt and show these private keys, which
@@ -64,9 +64,9 @@ class FrozenCurator(Curator):
         tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.private]
         return {group for table in tables for group in table.groups}
 
-    def answering(self, plans: tuple[Plan, ...]) -> Answering:
+    def _query_run(self, plans: tuple[Plan, ...]) -> QueryRun:
         """The real steps, with frozen mechanisms; what is charged is the same."""
-        return super().answering(tuple(map(self._freeze, plans)))
+        return super()._query_run(tuple(map(self._freeze, plans)))
 
     def _freeze(self, plan: Plan) -> Plan:
         return replace(plan, sets=tuple(self._freeze_set(*each) for each in enumerate(plan.sets)))
@@ -134,11 +134,11 @@ class FrozenCurator(Curator):
         return [next(numbers) if group in self.watched.shown else None for group in groups]
 
 
-class Watched(Holdings):
-    """Holdings whose engine bounds by a fixed salt, and what happened since `start`."""
+class Watched(Resources):
+    """Resources whose engine bounds by a fixed salt, and what happened since `start`."""
 
-    def __init__(self, holdings: Holdings) -> None:
-        self.declared, self._real = holdings.declared, holdings
+    def __init__(self, resources: Resources) -> None:
+        self.declared, self._real = resources.declared, resources
         self._seen_through: Engine | None = None
         self.salt = 0
         self.shown: frozenset[tuple[Value, ...]] = frozenset()
@@ -154,7 +154,7 @@ class Watched(Holdings):
 
     @property
     def known(self) -> Policy:
-        """The policy as the real holdings know it."""
+        """The policy as the real resources know it."""
         return self._real.known
 
     def at(self, salt: int) -> Engine:

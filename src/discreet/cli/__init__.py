@@ -1,24 +1,24 @@
-"""The command line: one file per command, each loaded only when it is called."""
+"""The command line: each command's file is loaded only when it is called."""
 
 import pkgutil
 import sys
 
 from cyclopts import App
 
-from discreet.cli.output import report_error
+from discreet.cli.shared import report_error
 from discreet.errors import DiscreetError
 
 # A command = one line here, one file, one test file.
 COMMANDS: dict[str, str] = {
     "ask": "discreet.cli.ask:ask",
-    "explain": "discreet.cli.explain:explain",
+    "explain": "discreet.cli.ask:explain",
     "demo": "discreet.cli.demo:demo",
     "policy": "discreet.cli.policy:app",
     "account": "discreet.cli.account:account",
     "audit": "discreet.cli.audit:audit",
     "local": "discreet.cli.local:app",
     "budget": "discreet.cli.budget:budget",
-    "history": "discreet.cli.history:history",
+    "history": "discreet.cli.budget:history",
     "ledger": "discreet.cli.ledger:app",
     "serve": "discreet.cli.serve:app",
     "lab": "discreet.cli.lab:lab",
@@ -26,7 +26,7 @@ COMMANDS: dict[str, str] = {
 
 
 def build_app(*, listing: bool = False) -> App:
-    """The command-line application; only a listing loads every command, to say what each is for."""
+    """Return the application. Only a listing loads every command, for its description."""
     app = App(
         name="discreet",
         help="Differential privacy that is exact, secure and fast.",
@@ -38,10 +38,10 @@ def build_app(*, listing: bool = False) -> App:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run one command; an error of ours becomes a sentence (or JSON) and the exit code of its kind."""
-    words = sys.argv[1:] if arguments is None else arguments
+    """Run one command; our errors become a sentence (or JSON) and an exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        build_app(listing=words in ([], ["--help"], ["-h"]))(words)
+        build_app(listing=given in ([], ["--help"], ["-h"]))(given)
     except DiscreetError as error:
-        report_error(error, as_json="--json" in words)
+        report_error(error, as_json="--json" in given)
         sys.exit(error.exit_code)

@@ -3,10 +3,9 @@
 import json as json_module
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from discreet.cli.shared import Flag
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.numerics import Interval
 
@@ -18,10 +17,10 @@ def account(
     *,
     delta: float = 1e-6,
     epsilon: float | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
     plot: Path | None = None,
 ) -> None:
-    """Compose a plan of releases: its exact cost between two proved ends, beside the usual theorems.
+    """Compose a plan of releases: its exact cost between two proved bounds, compared with the usual theorems.
 
     Example: discreet account "100 * laplace(scale=10) + 10000 * sampled(gaussian(sigma=1), rate=0.01)"
 
@@ -32,7 +31,7 @@ def account(
         discrete_gaussian(...), randomized_response(epsilon=, values=2), bounded_range(epsilon=),
         channel([[...], [...]]), pure(epsilon=), approximate(epsilon=, delta=), zcdp(rho=), gdp(mu=),
         renyi(order=, epsilon=), sampled(loss, rate=), group(loss, size=), parallel(loss, loss, ...) for
-        disjoint people; with + and whole numbers *. A relation other than add/remove stands at the end:
+        disjoint people; with + and whole numbers *. A relation other than add/remove is written at the end:
         "(replace)" or "(local)".
     delta
         The failure probability at which epsilon is asked for.
@@ -91,7 +90,7 @@ def _singles(plan: Any) -> list[tuple[Any, int]]:
 
 
 def _basic(plan: Any, delta: float) -> float:
-    """Sums of ε, each part at an equal share of δ."""
+    """Return the sum of ε, each part at an equal share of δ."""
     from fractions import Fraction
 
     from discreet.numerics import exact_delta, round_up
@@ -111,7 +110,7 @@ def _basic(plan: Any, delta: float) -> float:
 
 
 def _advanced(plan: Any, delta: float) -> float:
-    """Advanced composition of the greatest part, for all of them: half of δ as slack, half shared."""
+    """Return advanced composition of the largest part, for all of them: half of δ as slack, half shared."""
     from discreet.losses import compose_advanced
     from discreet.numerics import exact_delta
 
@@ -151,7 +150,7 @@ def _show(answer: dict[str, Any]) -> None:
     table.add_row(
         f"epsilon at delta {answer['delta']:g}",
         f"[bold]{_number(interval.upper)}[/bold]",
-        f"exact composition; the truth lies in [{interval.lower:.12g}, {interval.upper:.12g}]",
+        f"exact composition; the true value is in [{interval.lower:.12g}, {interval.upper:.12g}]",
     )
     table.add_row("  by basic composition", _number(answer["basic"]), "sums, delta shared equally")
     table.add_row(

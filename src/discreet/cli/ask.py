@@ -1,28 +1,25 @@
-"""discreet ask: a private answer from a table."""
+"""discreet ask and explain: a private answer from a table, and what it would cost."""
 
 import json as json_module
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
-from discreet.cli.output import waiting
-from discreet.cli.price import Priced
-from discreet.cli.source import Opened, open_curator
+from discreet.cli.options import DataOptions, PriceOptions, open_curator
+from discreet.cli.shared import Flag, fitted, waiting
 from discreet.errors import DiscreetError, InvalidParameter
 
-_DEFAULTS = Opened(), Priced()
+_DATA, _PRICE = DataOptions(), PriceOptions()
 
 
 def ask(
     data: Path,
     question: str,
     *,
-    opened: Opened = _DEFAULTS[0],
-    priced: Priced = _DEFAULTS[1],
-    json: Annotated[bool, Parameter(negative="")] = False,
-    csv: Annotated[bool, Parameter(negative="")] = False,
+    opened: DataOptions = _DATA,
+    priced: PriceOptions = _PRICE,
+    json: Flag = False,
+    csv: Flag = False,
     save: Path | None = None,
     plot: Path | None = None,
 ) -> None:
@@ -41,7 +38,7 @@ def ask(
     json
         Print JSON: rows, intervals and receipt.
     csv
-        Print CSV, interval ends beside the values.
+        Print CSV, with the ends of the intervals next to the values.
     save
         Write the table, its receipt and a data dictionary into this folder.
     plot
@@ -53,7 +50,7 @@ def ask(
     with curator:
         if plot is not None:
             _check_plot(plot, curator.explain(question, **priced.terms()))
-        with waiting("charged first, then run: an answer may take a while"):
+        with waiting("Budget charged; running the query ..."):
             answer = curator.ask(question, **priced.terms())
         if json:
             print(json_module.dumps(answer.to_json()))
@@ -64,8 +61,35 @@ def ask(
     _keep(answer, save, plot)
 
 
+def explain(
+    data: Path,
+    question: str,
+    *,
+    opened: DataOptions = _DATA,
+    priced: PriceOptions = _PRICE,
+    json: Flag = False,
+) -> None:
+    """Explain a question before asking it: bounding, noise, expected error and price. Nothing is charged.
+
+    Example: discreet explain accounts.toml "SELECT AVG(debt) FROM accounts" --epsilon 0.5
+
+    Parameters
+    ----------
+    data
+        A policy (.toml), or a data file (.csv, .tsv, .parquet, .duckdb). The data itself need not exist.
+    question
+        The question, in SQL.
+    json
+        Print JSON.
+    """
+    curator, _ = open_curator(data, opened)
+    with curator:
+        plan = curator.explain(question, **priced.terms())
+    print(json_module.dumps(plan.to_json()) if json else fitted(str(plan)))
+
+
 def _check_plot(plot: Path, plan: Any) -> None:
-    """Refuse a picture that cannot be drawn before anything is charged."""
+    """Raise if the picture cannot be drawn, before anything is charged."""
     from discreet.pictures import check_answer, check_file
 
     check_file(plot)
@@ -73,7 +97,7 @@ def _check_plot(plot: Path, plan: Any) -> None:
 
 
 def _keep(answer: Any, save: Path | None, plot: Path | None) -> None:
-    """Write what was asked for beside the answer, which is printed: it was paid for, whatever fails now."""
+    """Write the files. The answer was printed before, because it was paid for, even if writing fails."""
     sys.stdout.flush()
     try:
         if save is not None:
@@ -83,13 +107,13 @@ def _keep(answer: Any, save: Path | None, plot: Path | None) -> None:
 
             draw(answer).save(plot)
     except (DiscreetError, OSError) as error:
-        words = error.message if isinstance(error, DiscreetError) else error.strerror
-        print(f"error: the answer is given above, but not all was written: {words}", file=sys.stderr)
+        reason = error.message if isinstance(error, DiscreetError) else error.strerror
+        print(f"error: the answer is above, but not all files were written: {reason}", file=sys.stderr)
         sys.exit(error.exit_code if isinstance(error, DiscreetError) else InvalidParameter.exit_code)
 
 
 def show(answer: Any) -> None:
-    """The answer as a table with ± columns, its price and what is left."""
+    """Print the answer as a table with ± columns, its price and what is left."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -111,7 +135,7 @@ def show(answer: Any) -> None:
             cells.append(show_value(row[name], interval))
             if name in noisy:
                 cells.append("" if interval is None else show_error(row[name], interval))
-        table.add_row(*map(Text, cells))  # a label is a text, and no markup
+        table.add_row(*map(Text, cells))  # labels are plain text, not markup
     console = Console()
     console.print(table)
     spent, left = answer.receipt.in_words("price"), answer.receipt.in_words("remaining")

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from discreet.cli.shared import Flag
 from discreet.errors import InvalidParameter
 from discreet.losses import ApproxDP
 
-VIOLATED = 1  # the exit code: neither success nor an error of ours
+VIOLATED = 1  # exit code: neither success nor one of our errors
 ASKS = 200  # of a question through the whole stack
 SAMPLES = 100_000  # of a question's releases
 
@@ -32,7 +31,7 @@ def audit(
     samples: int | None = None,
     seconds: float = 60,
     picture: str | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> None:
     """Try to refute a privacy claim; the exit code is 1 if it is violated.
 
@@ -114,7 +113,7 @@ def audit(
 
 
 def _refuse(options: dict[str, Any], reason: str) -> None:
-    """Options that would be ignored are mistakes."""
+    """Raise for options that would be ignored."""
     for name, value in options.items():
         if value is not None:
             raise InvalidParameter(f"{name} must not be given here: {reason}.", parameter=name)
@@ -123,7 +122,7 @@ def _refuse(options: dict[str, Any], reason: str) -> None:
 def _claimed(
     target: str, parameters: tuple[str, ...], claim: float | None, delta: float | None
 ) -> tuple[Any, Any]:
-    """What is audited, and what is claimed of it: a mechanism claims its own loss."""
+    """Return what is audited and its claim: by default a mechanism's own loss."""
     if ":" in target:
         _refuse({"parameters": parameters or None}, "they are for a mechanism by name")
     found: Any = _function(target) if ":" in target else _mechanism(target, parameters)
@@ -137,7 +136,7 @@ def _claimed(
 
 
 def _function(path: str) -> Callable[..., Any]:
-    """The function that module:function names; the current folder counts."""
+    """Return the function that module:function names, also from the current folder."""
     module, _, name = path.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -154,8 +153,8 @@ def _function(path: str) -> Callable[..., Any]:
     return called
 
 
-def _mechanism(name: str, words: tuple[str, ...]) -> Any:
-    """The mechanism of this name with parameters such as epsilon=1."""
+def _mechanism(name: str, parameters: tuple[str, ...]) -> Any:
+    """Return the mechanism of this name with parameters such as epsilon=1."""
     from discreet import mechanisms
 
     kind = {known.lower(): getattr(mechanisms, known) for known in mechanisms.__all__}.get(name.lower())
@@ -163,10 +162,10 @@ def _mechanism(name: str, words: tuple[str, ...]) -> Any:
         known = ", ".join(sorted(n for n in mechanisms.__all__ if isinstance(getattr(mechanisms, n), type)))
         raise InvalidParameter(f"target must be one of {known}, or module:function, got {name!r}.")
     given = {}
-    for word in words:
-        key, equals, value = word.partition("=")
+    for parameter in parameters:
+        key, equals, value = parameter.partition("=")
         if not equals:
-            raise InvalidParameter(f"a parameter must be written name=value, got {word!r}.")
+            raise InvalidParameter(f"a parameter must be written name=value, got {parameter!r}.")
         given[key] = _value(value)
     try:
         return kind(**given)
@@ -182,7 +181,7 @@ def _value(text: str) -> Any:
 
 
 def _read_neighbours(text: str) -> Any:
-    """A pair, or a list of pairs, from JSON."""
+    """Read a pair, or a list of pairs, from JSON."""
     found = _value(text)
     if not isinstance(found, list) or len(found) < 1:
         raise InvalidParameter("neighbours must be JSON such as [0, 1] or [[[1], [1, 2]]].")
@@ -195,7 +194,7 @@ def _read_neighbours(text: str) -> Any:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is under way, where a person watches."""
+    """Yield a function that shows progress on a terminal, and does nothing elsewhere."""
     if quiet or not sys.stderr.isatty():
         yield lambda message: None
         return

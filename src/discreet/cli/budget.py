@@ -1,11 +1,10 @@
-"""discreet budget: how the accounts of a ledger stand."""
+"""discreet budget and history: the accounts of a ledger, and everything that happened to a data set."""
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from discreet.cli.shared import Flag
 from discreet.errors import InvalidParameter
 
 
@@ -13,10 +12,10 @@ def budget(
     ledger: str,
     *,
     dataset: str | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
     plot: Path | None = None,
 ) -> None:
-    """Show each account's budget, what was spent since collection, and what remains.
+    """Show each account's budget, what has been spent so far, and what remains.
 
     Example: discreet budget bank.ledger --plot spending.html
 
@@ -82,7 +81,69 @@ def _draw(opened: Any, dataset: str | None, path: Path) -> None:
         (record.time, Fraction(record.cost)) for record in opened.history(dataset) if record.kind == "charge"
     ]
     if not charges:
-        raise InvalidParameter(f"data set '{dataset}' must have a charge to be drawn, and it has none.")
+        raise InvalidParameter(f"data set '{dataset}' must have at least one charge to be drawn, got none.")
     balance = opened.balance(dataset)
     unit, limit = _MEASURES[type(balance.budget).__name__](balance.budget)
     budget_over_time(charges, limit=limit, unit=unit).save(path)
+
+
+def history(
+    ledger: str,
+    *,
+    dataset: str | None = None,
+    analyst: str | None = None,
+    json: Flag = False,
+) -> None:
+    """Show every charge and every entry of the owner, in order.
+
+    Example: discreet history bank.ledger --dataset bank
+
+    Parameters
+    ----------
+    ledger
+        The ledger's file or address, or the data or policy file that it belongs to.
+    dataset
+        The data set; needed where the ledger holds several.
+    analyst
+        Show the charges of this analyst alone, and their own sum.
+    json
+        Print JSON, with exact numbers.
+    """
+    from discreet.ledger import LedgerFile
+
+    with LedgerFile.found(ledger) as opened:
+        records = opened.history(opened.the_dataset(dataset), analyst)
+    if json:
+        print(json_module.dumps([record.to_json() for record in records], ensure_ascii=False))
+    else:
+        _show_history(records)
+
+
+def _show_history(records: tuple[Any, ...]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    several = len({record.analyst for record in records if record.analyst}) > 1
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("entry", "time (UTC)", "what", "cost", "total", *(["analyst"] if several else [])):
+        table.add_column(name, no_wrap=True)
+    table.add_column("question or reason", ratio=1, overflow="fold")
+    for record in records:
+        cost = _short(record.cost) + (f", {_short(record.delta)}" if record.delta not in (None, "0") else "")
+        row = [
+            str(record.sequence),
+            record.time[5:16].replace("T", " "),
+            record.state or record.kind,
+            cost,
+            _short(record.total),
+            *([record.analyst or ""] if several else []),
+            ": ".join(filter(None, (record.share, record.question or record.reason))),
+        ]
+        table.add_row(*map(escape, row))
+    Console().print(table)
+
+
+def _short(number: str | None) -> str:
+    return "" if number is None else f"{float(number):.6g}"

@@ -3,12 +3,10 @@
 import json as json_module
 import tempfile
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 import discreet
 from discreet.cli.ask import show
+from discreet.cli.shared import Flag
 
 CITIES = ["Calgary", "Edmonton", "Halifax", "Moncton", "Montreal", "Ottawa", "Quebec", "Regina", "Toronto",
           "Vancouver", "Whitehorse", "Winnipeg"]  # fmt: skip
@@ -24,7 +22,7 @@ QUESTIONS = (
 
 def demo(
     *,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
     plot: Path | None = None,
     keep: Path | None = None,
 ) -> None:
@@ -66,7 +64,7 @@ def demo(
 
 
 def open_demo(ledger: Path) -> discreet.Curator:
-    """The bundled table under the policy of the demo."""
+    """Open the bundled table with the demo's policy."""
     return discreet.Curator.open(
         Path(discreet.__file__).parent / "demo" / "people.parquet",
         unit="person",

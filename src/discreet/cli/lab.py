@@ -1,10 +1,6 @@
-"""discreet lab: the ideas of differential privacy as instruments to play with, in a browser."""
+"""discreet lab: interactive pictures of the ideas of differential privacy, in a browser."""
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
-from discreet.cli.listening import check_installed, listen
+from discreet.cli.shared import Flag, check_installed, listen
 
 HOST, PORT = "127.0.0.1", 8765
 
@@ -13,20 +9,20 @@ def lab(
     *,
     port: int = PORT,
     browser: bool = True,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
 ) -> None:
     """Open the lab: sliders for epsilon, delta, sensitivity and sizes, and the pictures that they change.
 
-    It needs no data, no account and no network, and serves this machine alone.
+    It needs no data, no account and no network, and is reachable from this machine only.
 
     Example: discreet lab --no-browser --port 8765
 
     Parameters
     ----------
     port
-        Where to listen; 0 takes any free port.
+        The port to listen on; 0 takes any free one.
     browser
-        Open a browser at the lab.
+        Open the lab in a browser.
     json
         Print the address as JSON.
     """

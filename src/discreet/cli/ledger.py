@@ -4,25 +4,24 @@ import json as json_module
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from cyclopts import App, Parameter
 
-from discreet.cli.source import read_number
+from discreet.cli.options import read_number
+from discreet.cli.shared import Flag
 from discreet.errors import InvalidParameter
 
 app = App(name="ledger", help="Check a ledger, write it out, raise its budget, reserve shares of it.")
-
-Flag = Annotated[bool, Parameter(negative="")]
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Kept:
-    """What keeps a ledger from being set back or rewritten; a policy may state it too."""
+    """Protection against restoring or rewriting a ledger; a policy may state it too."""
 
     anchor: Path | None = None
-    "The file that remembers the ledger's last head: finds a ledger that was set back or copied."
+    "The file that remembers the ledger's last head: it reveals a restored or copied ledger."
     key: Path | None = None
     "A file with the key that the ledger is sealed with."
 
@@ -30,14 +29,14 @@ class Kept:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Allowed:
-    """A budget in the measure of the data set's own, and where it is one of several, which."""
+    """A budget in the data set's own measure, and the data set if the ledger has several."""
 
     dataset: str | None = None
     "The data set; needed where the ledger holds several."
     epsilon: str | None = None
     "Epsilon, of a pure or approximate budget."
     delta: str = "0"
-    "Delta, beside epsilon or rho."
+    "Delta, in addition to epsilon or rho."
     rho: str | None = None
     "Rho, of a zCDP budget."
     mu: str | None = None
@@ -65,8 +64,12 @@ def verify(ledger: str, *, kept: Kept = _KEPT, json: Flag = False) -> None:
     if json:
         print(json_module.dumps(vars(found)))
         return
-    print(f"{found.entries} entries, {found.charges} charges, {found.answers} answers: all sound.")
-    print("The anchor agrees." if is_anchored else "Without an anchor, a ledger set back is not seen.")
+    print(f"{found.entries} entries, {found.charges} charges, {found.answers} answers: all valid.")
+    print(
+        "The anchor agrees."
+        if is_anchored
+        else "Without an anchor, an older copy of the ledger would not be noticed."
+    )
     print(f"head {found.head}")
 
 
@@ -98,7 +101,7 @@ def export(ledger: str, *, output: Path | None = None, json: Flag = False) -> No
 def raise_budget(
     ledger: str, *, reason: str, allowed: Allowed = _ALLOWED, kept: Kept = _KEPT, json: Flag = False
 ) -> None:
-    """Allow more: an owner's entry in the chain. What was spent stays spent.
+    """Raise the budget: an owner's entry in the chain. What was spent stays spent.
 
     Example: discreet ledger raise bank.ledger --epsilon 2 --delta 1e-6 --reason "the second survey"
 
@@ -109,7 +112,7 @@ def raise_budget(
     reason
         Why; kept for ever.
     json
-        Print JSON: the account as it stands now.
+        Print JSON: the account after the change.
     """
     with _open(ledger, kept) as opened:
         name = opened.the_dataset(allowed.dataset)
@@ -127,7 +130,7 @@ def reserve(
     kept: Kept = _KEPT,
     json: Flag = False,
 ) -> None:
-    """Keep a share of the budget for one analyst: others cannot spend it, and it spends nothing else.
+    """Reserve a share of the budget for one analyst, who can spend nothing else; others cannot spend it.
 
     Example: discreet ledger reserve bank.ledger alice --epsilon 0.3 --reason "her thesis"
 
@@ -140,7 +143,7 @@ def reserve(
     reason
         Why; kept for ever.
     json
-        Print JSON: the share as it stands now.
+        Print JSON: the share after the change.
     """
     with _open(ledger, kept) as opened:
         name = opened.the_dataset(allowed.dataset)
@@ -158,7 +161,7 @@ def release(
     kept: Kept = _KEPT,
     json: Flag = False,
 ) -> None:
-    """Let those ask again whose questions failed: the owner has looked. An entry in the chain.
+    """Reset the count of failed questions, so that analysts may ask again. An entry in the chain.
 
     Example: discreet ledger release bank.ledger --reason "a broken disk" --analyst alice
 
@@ -169,7 +172,7 @@ def release(
     reason
         Why; kept for ever.
     analyst
-        Whose failures are counted from zero again; everybody's without it.
+        Whose failures are reset; by default everyone's.
     dataset
         The data set; needed where the ledger holds several.
     json
@@ -178,12 +181,12 @@ def release(
     with _open(ledger, kept) as opened:
         name = opened.the_dataset(dataset)
         released = opened.release_failures(name, reason=reason, analyst=analyst)
-    words = f"{released} failures of data set '{name}' are counted no more."
-    print(json_module.dumps({"dataset": name, "released": released}) if json else words)
+    said = f"{released} failures of data set '{name}' are no longer counted."
+    print(json_module.dumps({"dataset": name, "released": released}) if json else said)
 
 
 def _budget(opened: Any, dataset: str, allowed: Allowed) -> Any:
-    """The budget that was written, as a value of the class of the data set's own."""
+    """Return the budget as a value of the data set's own class."""
     from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
 
     given = [name for name in ("epsilon", "rho", "mu") if getattr(allowed, name) is not None]
@@ -197,8 +200,8 @@ def _budget(opened: Any, dataset: str, allowed: Allowed) -> Any:
     return ZCDP(number, delta) if given == ["rho"] else GDP(number)
 
 
-def _say(opened: Any, account: str, words: str, *, json: bool) -> None:
-    print(json_module.dumps(opened.balance(account).to_json()) if json else words)
+def _say(opened: Any, account: str, text: str, *, json: bool) -> None:
+    print(json_module.dumps(opened.balance(account).to_json()) if json else text)
 
 
 def _open(ledger: str, kept: Kept) -> Any:

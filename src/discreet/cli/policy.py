@@ -1,20 +1,17 @@
-"""discreet policy: write a policy's skeleton from a file's header, and say what a policy still lacks."""
+"""discreet policy: write a policy's skeleton from a file's header, and check what a policy lacks."""
 
 import json as json_module
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from discreet.cli.output import fitted
+from discreet.cli.shared import Flag, fitted
 from discreet.engines.describe import describe_file
 from discreet.errors import InvalidParameter
 from discreet.tables import Column, Policy, Table, Through, Type, UnitColumn, from_policy
 
 app = App(name="policy", help="Write the skeleton of a policy, or check one.")
-
-Flag = Annotated[bool, Parameter(negative="")]
 
 HEAD = """\
 # The policy of {name}: who is protected, what is promised of the data, and what may be spent.
@@ -70,7 +67,7 @@ def init(data: Path, *, output: Path | None = None) -> None:
 
 @app.command
 def check(policy: Path, *, json: Flag = False) -> None:
-    """Say what a policy lacks, and which questions that keeps from being asked; no row is read.
+    """Check what a policy lacks, and which questions are refused because of it; no row is read.
 
     Example: discreet policy check accounts.toml
 
@@ -96,7 +93,7 @@ def check(policy: Path, *, json: Flag = False) -> None:
 
 
 def write_skeleton(data: Path) -> str:
-    """The text of a policy for a file, its columns as comments."""
+    """Return the text of a policy for a file, with its columns as comments."""
     name = data.name.split(".")[0]
     table = name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _quote(name)
     lines = [HEAD.format(name=table, id=_quote(name), source=_quote(data.name))]
@@ -113,7 +110,7 @@ def _quote(text: str) -> str:
 
 
 def find_gaps(policy: Policy) -> Iterator[dict[str, str]]:
-    """What is missing, and the questions it is missing for."""
+    """Yield what is missing, and the questions that are refused because of it."""
     if policy.population is None:
         yield _gap(
             "", "", "no population", "an average's error in advance, and within= for AVG, cannot be said"
@@ -134,7 +131,7 @@ def _gap(table: str, column: str, missing: str, questions: str) -> dict[str, str
 
 
 def _with_schema(table: Table) -> tuple[Column, ...] | None:
-    """The policy's columns, and those that only the file names; None without a file."""
+    """Return the policy's columns and the file's others; None without a file."""
     if table.source is None or not Path(table.source).is_file():
         return None
     known = {column.name.lower() for column in table.columns}
@@ -144,7 +141,7 @@ def _with_schema(table: Table) -> tuple[Column, ...] | None:
 
 
 def _unit_gaps(table: Table, columns: tuple[Column, ...] | None) -> Iterator[dict[str, str]]:
-    """The unit must be a column of the file, where there is a file to look into."""
+    """Check that the unit is a column of the file, if there is one."""
     named = table.unit.column if isinstance(table.unit, UnitColumn) else None
     if named is None or columns is None or named.lower() in {each.name.lower() for each in columns}:
         return

@@ -1,4 +1,4 @@
-"""The face of a curator over HTTP: `dp.connect(url, token=...)`."""
+"""The client: a remote curator over HTTP, `dp.connect(url, token=...)`."""
 
 from discreet.client.remote import Remote, RemoteWatch, connect
 

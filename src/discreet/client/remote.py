@@ -1,4 +1,4 @@
-"""A curator somewhere else: the same questions, plans, answers and errors, over HTTP."""
+"""A remote curator: the same questions, plans, answers and errors, over HTTP."""
 
 import json
 import secrets
@@ -7,13 +7,13 @@ from typing import Any, Self, Unpack, cast, overload
 
 from discreet.accounting import read_notion
 from discreet.answers import Answer, restore
-from discreet.client.numbers import write_object
-from discreet.client.wire import Wire
+from discreet.client.transport import Transport, write_object
 from discreet.errors import InternalError, InvalidParameter, PolicyViolation
 from discreet.ledger import Record
 from discreet.numerics import Real
 from discreet.planning import Asked, Plan, Several, Terms, plan_asked, read_asked
 from discreet.queries import Builder, table
+from discreet.signatures import PRICES, refuse_unknown
 from discreet.tables import Policy
 from discreet.tables.told import from_json
 
@@ -21,26 +21,39 @@ from discreet.tables.told import from_json
 def connect(
     url: str, *, token: str, dataset: str | None = None, timeout_s: float = 30.0, patience_s: float = 60.0
 ) -> "Remote":
-    """A data set on a server, with the face of a local curator: ask, explain, watch, remaining, history.
+    """Connect to a data set on a server, with the API of a local curator: ask, explain, watch and so on.
 
-    Without `dataset` it is the server's only one. Retries carry a key, so that none is charged twice; they
-    go on for `patience_s`.
+    Parameters
+    ----------
+    url
+        The server's address.
+    token
+        The token that the server's owner gave you.
+    dataset
+        The data set; not needed if the server has only one.
+    timeout_s
+        How long to wait for a reply, in addition to the data set's own deadline.
+    patience_s
+        How long to retry. Retries carry an idempotency key, so none is charged twice.
+
+    Returns
+    -------
+    Remote
+        The data set.
     """
-    wire = Wire(url, token=token, timeout_s=timeout_s, patience_s=patience_s)
-    names = [each["name"] for each in wire.get("api", "datasets")["datasets"]]
+    transport = Transport(url, token=token, timeout_s=timeout_s, patience_s=patience_s)
+    names = [each["name"] for each in transport.get("api", "datasets")["datasets"]]
     if dataset is None and len(names) != 1:
         raise InvalidParameter(f"dataset must be one of {', '.join(names)}.", parameter="dataset")
-    return Remote(wire, dataset if dataset is not None else names[0])
+    return Remote(transport, dataset if dataset is not None else names[0])
 
 
 class Remote:
-    """A data set on a server. Plans are made here, from the same public policy, and compared with the
-    server's.
-    """
+    """A data set on a server. Plans are made here from the public policy, and compared with the server's."""
 
-    def __init__(self, wire: Wire, dataset: str) -> None:
-        self._wire, self._dataset = wire, dataset
-        facts = wire.get("api", "datasets", dataset)
+    def __init__(self, transport: Transport, dataset: str) -> None:
+        self._transport, self._dataset = transport, dataset
+        facts = transport.get("api", "datasets", dataset)
         self._policy, self._deadline_s = from_json(facts), float(facts["deadline_s"])
         if self._policy.digest != facts["digest"]:
             raise _other_version()
@@ -54,9 +67,10 @@ class Remote:
     def ask(
         self, question: Asked | Several, *, key: str | None = None, **terms: Unpack[Terms]
     ) -> Answer | tuple[Answer, ...]:
-        """Answer a question, or a list of them under one charge: see `Curator.ask`."""
+        """Answer a question, or a list of questions under one charge. Parameters: see `Curator.ask`."""
+        refuse_unknown(terms, Terms.__annotations__, PRICES)
         plans = plan_asked(question, self._policy, **terms)
-        status, reply = self._wire.post(
+        status, reply = self._transport.post(
             *self._path("ask"),
             body=self._body(question, terms),
             key=key or secrets.token_hex(16),
@@ -64,9 +78,9 @@ class Remote:
         )
         if status == 202:
             raise _waiting(reply)
-        told = reply["answers"] if _is_list(question) else [reply]
-        answers = restore(plans, _as_stored(told), charged=bool(reply["charged"]))
-        for answer, facts in zip(answers, told, strict=True):
+        replies = reply["answers"] if _is_list(question) else [reply]
+        answers = restore(plans, _as_stored(replies), charged=bool(reply["charged"]))
+        for answer, facts in zip(answers, replies, strict=True):
             if answer.to_json() != {name: facts[name] for name in answer.to_json()}:
                 raise _other_version()
         return answers if _is_list(question) else answers[0]
@@ -76,12 +90,15 @@ class Remote:
     @overload
     def explain(self, question: Several, **terms: Unpack[Terms]) -> tuple[Plan, ...]: ...
     def explain(self, question: Asked | Several, **terms: Unpack[Terms]) -> Plan | tuple[Plan, ...]:
-        """What asking would do, cost and err by, as the server says it."""
+        """Return what asking would do, its cost and its expected error, as the server plans it."""
+        refuse_unknown(terms, Terms.__annotations__, PRICES)
         plans = plan_asked(question, self._policy, **terms)
-        # Nothing is charged, so it may be sent again under any key.
-        _, reply = self._wire.post(*self._path("explain"), body=self._body(question, terms), key="explain")
-        told = reply["plans"] if _is_list(question) else [reply]
-        if [plan.sentences() for plan in plans] != [each["sentences"] for each in told]:
+        # Nothing is charged, so it may be retried under any key.
+        _, reply = self._transport.post(
+            *self._path("explain"), body=self._body(question, terms), key="explain"
+        )
+        replies = reply["plans"] if _is_list(question) else [reply]
+        if [plan.sentences() for plan in plans] != [each["sentences"] for each in replies]:
             raise _other_version()
         return plans if _is_list(question) else plans[0]
 
@@ -95,11 +112,11 @@ class Remote:
         sensitivity: Real = 1,
         key: str | None = None,
     ) -> "RemoteWatch":
-        """A sparse vector over questions, charged whole when opened: see `Curator.watch`."""
+        """Open a watch, charged in full; the parameters are those of `Curator.watch`."""
         terms = {"threshold": threshold, "epsilon": epsilon, "count": count, "sensitivity": sensitivity}
         if delta:
             terms["delta"] = delta
-        status, reply = self._wire.post(
+        status, reply = self._transport.post(
             *self._path("watch"), body=write_object(terms), key=key or secrets.token_hex(16)
         )
         if status == 202:
@@ -107,26 +124,26 @@ class Remote:
         return RemoteWatch(self, reply["watch"])
 
     def table(self, name: str) -> Builder:
-        """The Python front end: the same tree as SQL."""
+        """Return a builder of questions in Python: it makes the same tree as SQL."""
         return table(name)
 
     @property
     def remaining(self) -> Any:
-        """What you may still be charged at most, as a value of the budget's own class."""
-        return read_notion(self._wire.get(*self._path("budget"))["exact"]["remaining"])
+        """The most that you may still be charged, as a value of the budget's own class."""
+        return read_notion(self._transport.get(*self._path("budget"))["exact"]["remaining"])
 
     @property
     def history(self) -> tuple[Record, ...]:
-        """Your charges, in order; everybody's, if you are an owner."""
-        return tuple(Record(**facts) for facts in self._wire.get(*self._path("history"))["history"])
+        """Your charges in order, or all charges if you are an owner."""
+        return tuple(Record(**facts) for facts in self._transport.get(*self._path("history"))["history"])
 
     @property
     def policy(self) -> Policy:
-        """What the owner declared."""
+        """The policy as declared."""
         return self._policy
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no connection is kept open."""
 
     def __enter__(self) -> Self:
         return self
@@ -147,7 +164,7 @@ class Remote:
 
 
 class RemoteWatch:
-    """A watch on a server. It lives in the process that opened it: if that ends, so does the watch."""
+    """A watch on a server. It exists in the server process that opened it, and ends with it."""
 
     def __init__(self, remote: Remote, name: str) -> None:
         self._remote, self._name = remote, name
@@ -155,21 +172,21 @@ class RemoteWatch:
 
     @property
     def finished(self) -> bool:
-        """Whether the last "above" has been given."""
+        """Whether the last "above" was answered."""
         return self._finished
 
     def test(self, question: Asked) -> bool:
-        """Whether the answer to one ungrouped COUNT or SUM is above the threshold, by the noise."""
+        """Return whether the noisy answer to one COUNT or SUM without groups is above the threshold."""
         remote = self._remote
         path = remote._path("watch", self._name, "test")
         body = write_object({"sql": remote._text(question)})
-        _, reply = remote._wire.post(*path, body=body, seconds=remote._deadline_s)
+        _, reply = remote._transport.post(*path, body=body, seconds=remote._deadline_s)
         self._finished = bool(reply["finished"])
         return bool(reply["above"])
 
     def stop(self) -> None:
-        """End it on the server too. What it cost stays charged."""
-        self._remote._wire.delete(*self._remote._path("watch", self._name))
+        """Close the watch on the server. Its charge stays."""
+        self._remote._transport.delete(*self._remote._path("watch", self._name))
 
 
 def _is_list(question: Asked | Several) -> bool:
@@ -180,26 +197,26 @@ def _as_list(question: Asked | Several) -> Sequence[Asked]:
     return cast(Sequence[Asked], question) if _is_list(question) else [cast(Asked, question)]
 
 
-def _as_stored(told: Sequence[Mapping[str, Any]]) -> bytes:
-    """Answers as the ledger keeps them, from what the server tells of them."""
+def _as_stored(replies: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return answers as the ledger stores them, from the server's reply."""
     stored = [
         {
             "sets": each["released"],
             "bounds": each["bounds"],
             "receipt": {name: fact for name, fact in each["receipt"].items() if name != "charged"},
         }
-        for each in told
+        for each in replies
     ]
     return json.dumps({"format": 1, "answers": stored}).encode()
 
 
 def _waiting(reply: Mapping[str, Any]) -> PolicyViolation:
     return PolicyViolation(
-        "this price needs an owner's approval, which it now waits for. Ask again once it is given.",
+        "This price needs an owner's approval, which was requested. Ask again once it is approved.",
         approval=reply["approval"],
         state=reply["state"],
     )
 
 
 def _other_version() -> InternalError:
-    return InternalError("the server must plan as this client does. Install its version of discreet.")
+    return InternalError("The server and this client plan differently. Install the server's version.")

@@ -1,8 +1,8 @@
-"""A question tried on invented people before anything is spent.
+"""Dry runs: a question tried on invented people before anything is spent.
 
-`rehearse(plan, ...)` invents people in the policy's domain, runs the plan on them with its own noise, and
-shows beside each released value what bounding and noise did to it. It is given a plan and never an engine, so
-there is no data that it could read.
+`rehearse(plan, ...)` invents people in the policy's domain, runs the plan on them with its real noise, and
+shows for each released value the effect of bounding and noise. It takes a plan and never an engine, so it
+cannot read data.
 """
 
 from discreet.dry_run.invention import Belief, complete, invent, keys_led_to, link_rows

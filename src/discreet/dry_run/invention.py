@@ -1,4 +1,4 @@
-"""People invented in a policy's domain: nobody's data."""
+"""Invented people in a policy's domain, drawn without any data."""
 
 import datetime
 from collections import defaultdict
@@ -13,13 +13,13 @@ from discreet.tables import Column, EachRow, Policy, Table, Through, Type, UnitC
 
 Row: TypeAlias = dict[str, Value]
 
-PEOPLE = 1000  # unless the policy or the asker expects another number
+PEOPLE = 1000  # unless the policy or the caller expects another number
 MOST_ROWS = 4000  # of a table, so that a rehearsal takes a second or two
 _FINE = 1 << 20  # places between two bounds
 _DAY = datetime.date(2025, 1, 1)
 _DAYS = tuple(_DAY + datetime.timedelta(days=day) for day in range(365))
 
-# Values of columns of which nothing is declared but the type.
+# Values of columns that declare only their type.
 _POOLS: dict[Type, tuple[Value, ...]] = {
     "text": tuple(f"value {k}" for k in range(1, 21)),
     "integer": tuple(range(1, 21)),
@@ -32,8 +32,8 @@ _POOLS: dict[Type, tuple[Value, ...]] = {
 
 @dataclass(frozen=True)
 class Belief:
-    """What the asker believes of the data: how many people, how many rows each has in a table on average
-    (None: half of what the limits let count), and which part of the values lies beyond the upper bound."""
+    """What the caller expects of the data: how many people, how many rows each has in a table on average
+    (None: half of the limits), and which part of the values is above the upper bound."""
 
     people: int
     rows: int | None
@@ -41,7 +41,7 @@ class Belief:
 
     @classmethod
     def read(cls, *, people: Real | None, rows: Real | None, beyond: Real, policy: Policy) -> "Belief":
-        """From the arguments of `dry_run`."""
+        """Read the arguments of `dry_run`."""
         many = people if people is not None else policy.population or PEOPLE
         return cls(
             exact_whole(many, name="people", least=1),
@@ -50,22 +50,22 @@ class Belief:
         )
 
     def rows_in(self, table: Table) -> int:
-        """Rows of a person in a table, on average."""
+        """Return the mean number of rows of a person in a table."""
         if isinstance(table.unit, EachRow):
             return 1
         return self.rows or max(1, table.max_groups * table.max_rows // 2)
 
     def invented(self, policy: Policy) -> int:
-        """As many people as there are believed to be, or as fit."""
+        """Return how many people to invent: as many as are expected, or as fit."""
         return max(1, min(self.people, MOST_ROWS // max(map(self.rows_in, policy.tables))))
 
     def alike(self, policy: Policy) -> int:
-        """How many people each invented one stands for, so that noise and numbers are in proportion."""
+        """Return how many people each invented one represents, to keep noise and numbers in proportion."""
         return max(1, round(Fraction(self.people, self.invented(policy))))
 
 
 def complete(policy: Policy) -> Policy:
-    """The policy with units and foreign keys that it does not describe: without data there is no schema."""
+    """Return the policy with the unit and key columns that it does not declare: no schema is read."""
     tables = []
     for table in policy.tables:
         needed = dict.fromkeys(sorted(keys_led_to(table, policy)))
@@ -79,11 +79,10 @@ def complete(policy: Policy) -> Policy:
 
 
 def invent(policy: Policy, belief: Belief) -> dict[str, list[Row]]:
-    """Rows for every table of the policy, by name.
+    """Return rows for every table of the policy, by name.
 
-    Each person has at least one row in each table, and often many more than on average (geometrically).
-    Values are drawn one by one: from the declared keys, evenly between the bounds, or from a few invented
-    ones.
+    The number of a person's rows in a table is geometric, and at least one. Values are drawn independently:
+    from the declared keys, uniformly between the bounds, or from a few invented ones.
     """
     source, people = fresh_source(), belief.invented(policy)
     tables: dict[str, list[Row]] = {}
@@ -101,7 +100,7 @@ def invent(policy: Policy, belief: Belief) -> dict[str, list[Row]]:
 
 
 def _owners(table: Table, policy: Policy, belief: Belief, people: int, source: Source) -> list[int]:
-    """Whose each row is."""
+    """Return the person of each row."""
     unit = table.unit
     alone = isinstance(unit, EachRow) or (
         isinstance(unit, UnitColumn) and unit.column in keys_led_to(table, policy)
@@ -114,7 +113,7 @@ def _owners(table: Table, policy: Policy, belief: Belief, people: int, source: S
 
 
 def keys_led_to(table: Table, policy: Policy) -> set[str]:
-    """The columns that other tables lead to."""
+    """Return the columns that other tables refer to."""
     return {
         key
         for each in policy.tables
@@ -126,7 +125,7 @@ def keys_led_to(table: Table, policy: Policy) -> set[str]:
 def link_rows(
     rows: list[Row], owners: dict[str, list[int]], table: Table, policy: Policy, tables: dict[str, list[Row]]
 ) -> None:
-    """Give every row its own key, and the person or the row of that person that it leads to."""
+    """Set every row's own key, and its reference to a person or to a row of that person."""
     mine = owners[table.name]
     for key in keys_led_to(table, policy):
         for number, row in enumerate(rows):
@@ -148,7 +147,7 @@ def _identity(column: Column | None, number: int) -> Value:
 
 
 def _every_value(policy: Policy, key: Column | None) -> list[Value]:
-    """All that a private column may be joined to a public key by."""
+    """Return every value that a private column may have where it joins a public key."""
     kind: Type = "text" if key is None else key.type
     found: dict[Value, None] = dict.fromkeys(_POOLS[kind])
     for column in (each for table in policy.tables for each in table.columns):
@@ -171,7 +170,7 @@ def _draw(column: Column, count: int, beyond: Fraction, source: Source) -> list[
 
 
 def _between(column: Column, part: Fraction) -> Value:
-    """The value that lies at this part of the way from the lower bound to the upper one."""
+    """Return the value at this part of the way from the lower to the upper bound."""
     assert column.bounds is not None
     low, high = column.bounds
     if isinstance(low, datetime.date):

@@ -1,4 +1,4 @@
-"""A plan run on invented people: every row, the bounded rows and the released values side by side."""
+"""A plan run on invented people: values from every row, from the bounded rows, and as released."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -45,10 +45,10 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DryRun:
-    """What a question would have given on invented people.
+    """The outcome of a question on invented people.
 
-    The noise is that of the plan, exactly. What is left out depends on how the invented rows lie: it shows
-    what limits and bounds do, not what they will do to the data.
+    The noise is exactly the plan's. The effect of limits and bounds depends on the invented rows: it shows
+    how they work, not what they will do to the data.
     """
 
     plan: Plan
@@ -120,15 +120,17 @@ def _shown(cell: Cell) -> list[str]:
 def try_out(
     question: Asked, policy: Policy, *, people: int | None, rows: int | None, beyond: Real, **terms: Any
 ) -> DryRun:
-    """A question at its price, on people invented from the policy and from what is believed of the data."""
+    """Run a question at its price on people invented from the policy and from what the caller expects."""
     if terms.get("bounds") is not None:
-        raise InvalidParameter("a dry run needs bounds that are declared.", parameter="bounds")
+        raise InvalidParameter(
+            'bounds must be declared for a dry run. Leave out bounds="auto".', parameter="bounds"
+        )
     (plan,) = plan_asked(question, complete(policy), **terms)
     return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
 
 def rehearse(plan: Plan, belief: Belief) -> DryRun:
-    """The plan on invented people. Sorting and leaving out rows of the answer is not rehearsed."""
+    """Run the plan on invented people, without its sorting and filtering of the answer's rows."""
     plain = replace(plan, question=replace(plan.question, having=None, order=(), limit=None))
     engine = MemoryEngine(plan.policy, invent(plan.policy, belief))
 
@@ -145,14 +147,14 @@ def rehearse(plan: Plan, belief: Belief) -> DryRun:
 
 
 def _repeat(table: ExactTable, times: int) -> ExactTable:
-    """The table of so many copies of the same people."""
+    """Return the table of this many copies of the same people."""
     totals = tuple(tuple(times * total for total in totals) for totals in table.totals)
     tallies = tuple({value: times * rows for value, rows in tally.items()} for tally in table.tallies)
     return ExactTable(table.groups, totals, tallies)
 
 
 def _exactly(plan: Plan, released: tuple[Outcome, ...], run: Run) -> tuple[Outcome, ...]:
-    """The outcomes without noise, for the groups that were released."""
+    """Return the outcomes without noise, for the groups that were released."""
     return tuple(_exactly_set(*each, run) for each in zip(plan.sets, released, strict=True))
 
 
@@ -166,7 +168,7 @@ def _exactly_set(each: SetPlan, released: Outcome, run: Run) -> Outcome:
 
 
 def _best(step: ChoiceStep, tally: Mapping[int, int]) -> int:
-    """The choice without noise; the first candidate where nobody is."""
+    """Return the choice without noise; the first candidate if there are no rows."""
     if not isinstance(step.chooser, Quantile):
         return max(sorted(tally), key=lambda label: tally[label], default=0)
     rank, seen = step.chooser.quantile * sum(tally.values()), 0
@@ -178,7 +180,7 @@ def _best(step: ChoiceStep, tally: Mapping[int, int]) -> int:
 
 
 def _widen(exact: ExactPlan) -> ExactPlan:
-    """The same plan without limits and bounds."""
+    """Return the same plan without limits and bounds."""
     tally = exact.tally
     if tally is not None and tally.lattice is not None:
         tally = replace(tally, lattice=_unbounded(tally.lattice))

@@ -1,23 +1,57 @@
-"""The curator's house: REST and pages over the data sets that an owner serves, safe to face strangers.
+"""The HTTP server: a REST API and web pages over the data sets that an owner serves.
 
-    house = House.open(["bank.toml"])          # data sets, people, limits, the journal
-    app = make_app(house)                      # FastAPI: REST and pages
+    service = Service.open(["bank.toml"])      # data sets, users, limits, the journal
+    app = make_app(service)                    # a FastAPI application
 
-What is where:
+- `service.py` holds what is served; `dataset.py` is one data set and everything a user may do with it. REST
+  and pages both go through it, so roles, limits and deadlines are enforced in one place.
+- `people.py` and `approvals.py` are stored in `records.py`.
+- `rest/` has the routes of /api, `pages/` and `lab/` the HTML pages.
+- `deadlines.py` and `worker_pool.py` run questions in other processes and answer at fixed times.
 
-- `house.py`: what is served, and to whom; `dataset.py`: one data set, and everything that may be done with it
-  by a person (REST and pages both go through it, so that roles, limits and deadlines hold in one place)
-- `people.py`: who may come in, and tokens; `records.py`: the small tables that people and approvals live in
-- `rest/`: the routes of /api; `pages/` and `lab/`: what browsers see
-- `app.py`, `headers.py`, `failures.py`: the application, its headers, its one shape of errors
-
-Pages find out who asks with `house.people.identify(token)`: a `Person` with a name and a role, or None. They
-own their session cookie and the protection of their forms; tokens in cookies or forms reach nothing of /api,
-which reads the Authorization header alone.
+/api reads tokens only from the Authorization header; pages use a session cookie and CSRF tokens.
 """
 
-from discreet.server.app import make_app
-from discreet.server.house import House
-from discreet.server.people import People, Person
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-__all__ = ["House", "People", "Person", "make_app"]
+from fastapi import FastAPI
+
+import discreet
+from discreet.server import lab, pages, rest
+from discreet.server.http_errors import handle_failures
+from discreet.server.journal import JournalRequests
+from discreet.server.middleware import HideInternalErrors, SecurityHeaders
+from discreet.server.pages.session_auth import SessionAuth, error_page
+from discreet.server.people import People, Person
+from discreet.server.service import Service
+
+__all__ = ["People", "Person", "Service", "make_app"]
+
+
+def make_app(service: Service) -> FastAPI:
+    """Return an ASGI application that serves until it stops, and then closes the service."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await service.close()
+
+    app = FastAPI(
+        title="discreet",
+        version=discreet.__version__,
+        description="Private answers about people, with their error and their price.",
+        lifespan=lifespan,
+        docs_url=None,  # that page would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    handle_failures(app, show=error_page)
+    app.add_middleware(HideInternalErrors)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(JournalRequests, journal=service.journal)
+    app.state.service, app.state.session_auth = service, SessionAuth(service)
+    app.include_router(rest.router(service.limits))
+    app.include_router(pages.router)
+    app.include_router(lab.router())
+    return app

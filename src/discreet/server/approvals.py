@@ -1,4 +1,4 @@
-"""Questions above a price wait for an owner: asked, approved or denied, and used once."""
+"""Approvals: questions above a price wait for an owner, who approves or denies them; each is used once."""
 
 import hashlib
 import json
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from discreet.server.http_errors import busy, not_found
 from discreet.server.people import Person, now
 from discreet.server.records import Records, make_tables
-from discreet.server.refusals import busy, not_found
 from discreet.tables import Budget
 
 MOST_WAITING = 32  # questions of one person, on the owner's page
@@ -25,7 +25,7 @@ _NAMES = ("id", "dataset", "person", "question", "price", "state", "made", "deci
 
 @dataclass(frozen=True)
 class Approval:
-    """One question that waits, or waited, for an owner's word."""
+    """One question that waits, or waited, for an owner's decision."""
 
     id: str
     dataset: str
@@ -41,13 +41,13 @@ class Approval:
         return {**asdict(self), "price": json.loads(self.price)}
 
 
-class Repeated(Approval):
-    """An approval that an earlier try of the same request used: that try may be charged, so it is not this
-    one's to give back."""
+class RepeatedApproval(Approval):
+    """An approval that an earlier attempt of the same request used. That attempt may be charged, so this one
+    must not reopen it."""
 
 
 class Approvals:
-    """The questions of a house that needed an owner's word. An approval pays for nothing: it lets one ask."""
+    """The questions that needed an owner's approval. An approval pays for nothing: it lets one ask."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -56,17 +56,17 @@ class Approvals:
     def use(
         self, dataset: str, person: Person, question: str, price: Mapping[str, str], *, request: str | None
     ) -> Approval:
-        """Use up an approval of exactly this: it comes back as used. Where there is none, what comes back
-        waits for an owner.
+        """Use up an approval of exactly this question and price, and return it as used; without one, return
+        an approval that waits for an owner.
 
-        A retry under the same idempotency key finds the approval that its first try used: the ledger
-        decides what becomes of it.
+        A retry with the same idempotency key finds the approval that its first attempt used: the ledger
+        then decides.
         """
         digest = _digest(question, price)
         named = (dataset, person.name, digest)
         which = "dataset = ? AND person = ? AND digest = ?"
         for used in self._find(f"{which} AND state = 'used' AND request = ?", *named, request):
-            return Repeated(**asdict(used))
+            return RepeatedApproval(**asdict(used))
         for approved in self._find(f"{which} AND state = 'approved'", *named):
             if self._move(approved, "used", request=request):
                 return replace(approved, state="used")
@@ -77,8 +77,8 @@ class Approvals:
             raise busy()
         return self._add(dataset, person, question, price, digest)
 
-    def give_back(self, used: Approval) -> None:
-        """Nothing was charged: what was just used may be used again."""
+    def reopen(self, used: Approval) -> None:
+        """Allow an approval that was just used to be used again, because nothing was charged."""
         self._move(used, "approved", request=None)
 
     def keep_used(self, repeated: Repeated) -> None:
@@ -89,7 +89,7 @@ class Approvals:
         )
 
     def decide(self, dataset: str, approval: str, decision: State, *, owner: Person) -> Approval:
-        """Approve or deny what waits; what was decided before stays so."""
+        """Approve or deny a waiting question; an earlier decision stays."""
         self._records.change(
             "UPDATE approvals SET state = ?, decided = ?, decided_by = ?"
             " WHERE id = ? AND dataset = ? AND state = 'waiting'",
@@ -101,7 +101,7 @@ class Approvals:
         return found[0]
 
     def seen_by(self, dataset: str, person: Person) -> tuple[Approval, ...]:
-        """All of a data set's, to an owner; an analyst's own, oldest first."""
+        """Return all approvals of a data set for an owner, and an analyst's own otherwise, oldest first."""
         if person.is_owner:
             return self._find("dataset = ?", dataset)
         return self._find("dataset = ? AND person = ?", dataset, person.name)
@@ -117,7 +117,7 @@ class Approvals:
         return self._find("id = ?", name)[0]
 
     def _move(self, approval: Approval, after: State, *, request: str | None) -> bool:
-        """One compare-and-set: of two that come at once, one passes."""
+        """Change the state by compare-and-set: of two simultaneous requests, one succeeds."""
         changed = self._records.change(
             "UPDATE approvals SET state = ?, request = ? WHERE id = ? AND state = ?",
             *(after, request, approval.id, approval.state),
@@ -133,7 +133,7 @@ class Approvals:
 
 
 def needs_approval(limit: Budget | None, price: object) -> bool:
-    """Whether a price is above the limit in any of its numbers; one that the limit does not name may be 0.
+    """Return whether a price exceeds the limit in any number. A number that the limit omits must be 0.
 
     >>> from fractions import Fraction
     >>> from discreet.losses import ApproxDP, PureDP

@@ -1,4 +1,4 @@
-"""The journal: who did what, a JSON line each; no data, no secret, no question's words, no duration."""
+"""The request journal: who did what, a JSON line each; no data, no secret, no question text, no duration."""
 
 import hashlib
 import json
@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from discreet.server.headers import App, Message, Receive, Send
+from fastapi import Request
+
+from discreet.server.middleware import App, Message, Receive, Send
 from discreet.server.people import now
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # a visitor may make up others
-NOTED = "discreet"  # where a request's scope keeps what its route notes of it
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # clients may make up others
+NOTED = "discreet"  # where a request's scope keeps the facts that its route adds
 
 
 class Journal:
@@ -30,7 +32,7 @@ class Journal:
             self._stream = place
 
     def write(self, method: str, route: str, status: int, **facts: Any) -> None:
-        """One request, by its route's pattern: the path itself may carry names."""
+        """Write one request, by its route's pattern: the path itself may contain names."""
         line = {"time": now(), "method": method, "route": route, "status": status, **facts}
         with self._lock:
             self._counts[method, route, status] += 1
@@ -39,17 +41,18 @@ class Journal:
                 self._stream.flush()
 
     def counts(self) -> dict[tuple[str, str, int], int]:
-        """How many requests there were, by method, route and status."""
+        """Return the number of requests by method, route and status."""
         with self._lock:
             return dict(self._counts)
 
     def close(self) -> None:
+        """Close the file, but not the standard streams."""
         if self._stream is not None and self._stream not in (sys.stdout, sys.stderr):
             self._stream.close()
 
 
-class Observed:
-    """Middleware: every request ends as one line of the journal, when its response begins."""
+class JournalRequests:
+    """Middleware that writes one line for each request, when its response begins."""
 
     def __init__(self, app: App, *, journal: Journal) -> None:
         self._app, self._journal = app, journal
@@ -71,11 +74,11 @@ class Observed:
         await self._app(scope, receive, send_and_note)
 
 
-def note(scope: Message, **facts: Any) -> None:
-    """Add to what the journal will say of this request."""
-    scope.get(NOTED, {}).update(facts)
+def note(request: Request, **facts: Any) -> None:
+    """Add facts to this request's line of the journal."""
+    request.scope.get(NOTED, {}).update(facts)
 
 
 def digest_of(questions: Iterable[str]) -> str:
-    """What stands for the words of questions in the journal."""
+    """Return the digest that the journal writes instead of the questions' text."""
     return hashlib.sha256("; ".join(questions).encode()).hexdigest()

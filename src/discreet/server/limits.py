@@ -1,6 +1,5 @@
-"""How much may be asked of the server: sizes, rates, how many at once."""
+"""Limits of the server: sizes, rates, and how many requests at once."""
 
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The limits of one process. They are public, and the same whatever the data."""
+    """The limits of one process. They are public and do not depend on the data."""
 
     body_bytes: int = 64 * 1024
     body_s: float = 15  # how long a body may take to arrive
@@ -18,16 +17,16 @@ class Limits:
     questions_in_a_list: int = 32
     token_per_s: float = 200
     address_per_s: float = 400
-    waiting: int = 256  # asks that wait to be planned
-    watches: int = 16  # open watches of one person
+    waiting: int = 256  # questions that wait to be planned
+    watches: int = 16  # open watches of one user
     watch_idle_s: float = 3600
     planners: int = 2
-    runners: int = 8  # questions that were charged and are not yet due, each with a process of its own
-    stop_s: float = 30  # how long a stopping server waits for what is under way
+    runners: int = 8  # charged questions before their deadline, each with a process of its own
+    stop_s: float = 30  # how long a stopping server waits for running questions
 
 
 class Rate:
-    """A bucket for each name, refilled at a steady rate, as deep as two seconds of it."""
+    """A token bucket for each name, refilled at a steady rate, holding two seconds' worth."""
 
     def __init__(
         self, per_s: float, *, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic
@@ -37,7 +36,7 @@ class Rate:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, name: str) -> bool:
-        """Take one from the bucket of this name, if there is one.
+        """Take one from the bucket of this name, and return whether there was one.
 
         >>> now = [0.0]
         >>> rate = Rate(1, clock=lambda: now[0])
@@ -56,8 +55,3 @@ class Rate:
             while len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
         return allowed
-
-    @property
-    def wait_s(self) -> int:
-        """When one more fits: what Retry-After says."""
-        return max(1, math.ceil(1 / self._per_s))

@@ -1,4 +1,4 @@
-"""Who may come in: owners and analysts, each with tokens that are shown once and kept only as digests."""
+"""Users of the server: owners and analysts, with tokens that are shown once and stored only as digests."""
 
 import hashlib
 import hmac
@@ -28,20 +28,20 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Person:
-    """Someone whom a token names. An analyst's name is the analyst of the ledger's charges."""
+    """A user, identified by a token. An analyst's name is the `analyst` of the ledger's charges."""
 
     name: str
     role: Role
 
     @property
     def is_owner(self) -> bool:
-        """Owners see everybody's charges, and say who may come in."""
+        """Whether this user sees all charges and manages users."""
         return self.role == "owner"
 
 
 @dataclass(frozen=True)
 class Token:
-    """What is known of a token after it was shown: never the token."""
+    """What is stored about a token after it was shown: never the token itself."""
 
     id: str
     person: str
@@ -54,16 +54,16 @@ class Token:
 
 
 class People:
-    """The people of a house. Several processes may share the records; a revocation counts at once in all."""
+    """All users. Several processes may share the records; a revocation takes effect in all at once."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
         make_tables(records, _TABLES)
 
     def identify(self, token: str) -> Person | None:
-        """Whose valid token this is; None for any other text, whatever is wrong with it.
+        """Return the owner of a valid token, or None for any other text, whatever is wrong with it.
 
-        A token has 256 random bits: its digest tells nothing of it, and cannot be guessed.
+        A token has 256 random bits: it cannot be guessed, nor found from its digest.
         """
         if not TOKEN.fullmatch(token):
             return None
@@ -79,47 +79,45 @@ class People:
         return None
 
     def add(self, name: str, role: str, *, days: int = DAYS) -> str:
-        """Add a person and give the first token, which is shown this once."""
+        """Add a user and return the first token, which is shown only this once."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise InvalidParameter(
-                "a person's name must be 1 to 64 letters, digits and . _ @ -, the first a letter or digit.",
+                "name must be 1 to 64 letters, digits and . _ @ -, starting with a letter or digit.",
                 parameter="name",
             )
         if role not in ROLES:
             raise InvalidParameter(f"role must be one of {', '.join(ROLES)}.", parameter="role")
         _check_days(days)
         if not self._records.change("INSERT INTO people VALUES (?, ?, ?)", name, role, now()):
-            raise InvalidParameter("a person's name must be new, and this one is taken.", parameter="name")
+            raise InvalidParameter("name must be new, and this one is taken.", parameter="name")
         return self._add_token(name, days)
 
     def find(self, name: str) -> Person | None:
-        """The person of this name."""
+        """Return the user of this name, or None."""
         found = self._records.rows("SELECT name, role FROM people WHERE name = ?", name)
         return Person(*found[0]) if found else None
 
     def everyone(self) -> tuple[Person, ...]:
-        """All people, by name; also those whose tokens are all revoked, for their charges remain."""
+        """Return all users by name, also those whose tokens are all revoked: their charges remain."""
         return tuple(
             Person(*row) for row in self._records.rows("SELECT name, role FROM people ORDER BY name")
         )
 
     def tokens(self, name: str) -> tuple[Token, ...]:
-        """What is known of a person's tokens, oldest first."""
+        """Return what is stored about a user's tokens, oldest first."""
         rows = self._records.rows(
             "SELECT id, person, made, expires, revoked FROM tokens WHERE person = ? ORDER BY made, id", name
         )
         return tuple(Token(*row) for row in rows)
 
     def new_token(self, name: str, *, days: int = DAYS) -> str:
-        """Another token for a known person, shown this once."""
+        """Return another token for a known user, shown only this once."""
         if self.find(name) is None:
-            raise InvalidParameter(
-                "a token must be for a known person, and this one is not.", parameter="name"
-            )
+            raise InvalidParameter("name must be a known user. Add the user first.", parameter="name")
         return self._add_token(name, days)
 
     def revoke(self, name: str, *, token: str | None = None) -> int:
-        """End a person's tokens, or the one with this id; how many ended. What they asked stays charged."""
+        """Revoke a user's tokens, or the one with this id, and return how many. Past charges stay."""
         which, values = (" AND id = ?", [token]) if token is not None else ("", [])
         return self._records.change(
             f"UPDATE tokens SET revoked = ? WHERE person = ? AND revoked IS NULL{which}",  # noqa: S608  two constants
@@ -149,7 +147,7 @@ def _digest(token: str) -> str:
 
 
 def now() -> str:
-    """The time of a record, in UTC."""
+    """Return the current time in UTC, as records write it."""
     return _time(datetime.now(UTC))
 
 

@@ -1,7 +1,7 @@
-"""Inside a worker: a process with one engine, opened from the policy, that does one job at a time.
+"""The code of a worker process: it opens one engine from the policy and runs one job at a time.
 
-It holds no ledger and no people, and says nothing to anyone but its parent: what it would print might quote
-the data. It ends with its parent, however that ends.
+It has no ledger and no users, and reports to its parent only: anything it printed might quote the data. It
+ends when its parent ends, for whatever reason.
 """
 
 import contextlib
@@ -18,61 +18,61 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, TypeAlias
 
-from discreet.answering import run_plans
 from discreet.engines import Engine
 from discreet.planning import ExactPlan, ExactTable, Plan
+from discreet.query_run import run_plans
 from discreet.release import Permit
 
 Opening: TypeAlias = Callable[[], Engine]
 Job: TypeAlias = Callable[[Engine], Any]
-FAILED = b""  # whatever broke: no word of it is told
+FAILED = b""  # the one reply to every failure: it carries no detail
 
 
 def answer(plans: tuple[Plan, ...], permit: Permit, engine: Engine) -> bytes:
-    """The job of a question: its answers as they are stored, with noise that is drawn here."""
+    """Run the job of a question: return its answers as they are stored, with noise drawn in this process."""
     return run_plans(plans, permit, engine.run)
 
 
 def read(plan: ExactPlan, engine: Engine) -> ExactTable:
-    """The job of a watch's test: exact numbers for its stream, which is in the parent."""
+    """Run the job of a watch: return exact numbers for its stream, which the parent holds."""
     return engine.run(plan)
 
 
 def work(parent: Connection, opening: Opening, folder: str, environment: dict[str, str]) -> None:
-    """Open the engine, tell how many seconds that took, then do what comes until nothing can come.
+    """Open the engine, report how many seconds that took, then run jobs until the parent closes the pipe.
 
-    The environment is the server's of now: it may have been set, as PGPASSWORD, after we were forked from.
+    `environment` is the server's current one: PGPASSWORD may have been set after the fork server started.
     """
     os.environ.update(environment)
-    duty = _settle(folder)
+    stopping = _isolate(folder)
     try:
         begun = time.monotonic()
         engine = opening()
         parent.send_bytes(pickle.dumps(time.monotonic() - begun))
-        _work(parent, engine, duty)
+        _work(parent, engine, stopping)
         engine.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _work(parent: Connection, engine: Engine, duty: "_Duty") -> None:
+def _work(parent: Connection, engine: Engine, stopping: "_Stopping") -> None:
     with contextlib.suppress(EOFError, OSError):
-        while not duty.over:
+        while not stopping.over:
             job = parent.recv_bytes()
-            duty.busy = True
-            parent.send_bytes(_do(job, engine))
-            duty.busy = False
+            stopping.busy = True
+            parent.send_bytes(_run(job, engine))
+            stopping.busy = False
 
 
-def _do(job: bytes, engine: Engine) -> bytes:
+def _run(job: bytes, engine: Engine) -> bytes:
     try:
         return pickle.dumps(pickle.loads(job)(engine))  # noqa: S301  our parent made it
-    except BaseException:  # noqa: BLE001  its words might quote the data
+    except BaseException:  # noqa: BLE001  its message might quote the data
         return FAILED
 
 
-class _Duty:
-    """Whether a job is under way: one that is told to stop finishes it first."""
+class _Stopping:
+    """Whether a job is running: a worker that is asked to stop finishes it first."""
 
     busy = over = False
 
@@ -82,18 +82,18 @@ class _Duty:
             raise SystemExit
 
 
-def _settle(folder: str) -> _Duty:
-    """Be silent, write nothing but in a folder that the parent removes, and leave no core behind."""
+def _isolate(folder: str) -> _Stopping:
+    """Silence all output, write only into a folder that the parent removes, and disable core dumps."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tempfile.tempdir = folder
-    duty = _Duty()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's ^C reaches all: the parent decides
-    signal.signal(signal.SIGTERM, duty.end)
+    stopping = _Stopping()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C in a terminal reaches all processes: the parent decides
+    signal.signal(signal.SIGTERM, stopping.end)
     threading.Thread(target=_leave_with_parent, args=(folder,), daemon=True).start()
-    return duty
+    return stopping
 
 
 def _leave_with_parent(folder: str) -> None:
@@ -101,4 +101,4 @@ def _leave_with_parent(folder: str) -> None:
     assert parent is not None
     parent.join()
     shutil.rmtree(folder, ignore_errors=True)
-    os._exit(1)  # a job may be under way, and nobody is left whom it is for
+    os._exit(1)  # a job may be running, and no one is left to receive its result

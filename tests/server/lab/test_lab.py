@@ -12,11 +12,9 @@ import pytest
 from discreet.losses import compose_advanced
 from discreet.mechanisms import Laplace
 from discreet.numerics import short_up
-from discreet.server.headers import HEADERS
-from discreet.server.lab import make_lab
-from discreet.server.lab.controls import Slider
-from discreet.server.lab.exhibits import EXHIBITS
-from discreet.server.pages.theory import slug, theory_page, titles
+from discreet.server.lab import make_lab, slug, theory_page, titles
+from discreet.server.lab.exhibits import EXHIBITS, Slider
+from discreet.server.middleware import HEADERS
 
 NAMES = [exhibit.name for exhibit in EXHIBITS]
 

@@ -62,6 +62,6 @@ def test_after_an_answer_the_gauge_is_that_of_the_same_account(town):
     with Visitor(town) as visitor:
         visitor.signed_in("bob")
         first, again = (visitor.ask(epsilon=0.125).json() for _ in range(2))
-        assert first["standing"]["words"]["label"] == "you spent 0.375; 0.625 of your share, ε 1 left"
+        assert first["gauge"]["texts"]["label"] == "you spent 0.375; 0.625 of your share, ε 1 left"
         assert (first["charged"], again["charged"]) == (True, False)
-        assert again["standing"] == first["standing"]
+        assert again["gauge"] == first["gauge"]

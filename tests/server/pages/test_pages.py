@@ -11,7 +11,7 @@ import pytest
 from discreet.ledger import Request
 from discreet.losses import PureDP
 from discreet.server import make_app
-from discreet.server.headers import HEADERS
+from discreet.server.middleware import HEADERS
 from server.pages.visiting import COUNT, Visitor
 from server.running import promptly, running, write_policy
 
@@ -84,9 +84,9 @@ def test_a_bearer_token_opens_no_page_and_a_cookie_nothing_of_rest(town, visitor
 
 
 def test_every_wrong_token_is_refused_in_the_same_words(town, visitor):
-    town.house.people.add("gone", "analyst")
-    revoked = town.house.people.new_token("gone")
-    town.house.people.revoke("gone")
+    town.service.people.add("gone", "analyst")
+    revoked = town.service.people.new_token("gone")
+    town.service.people.revoke("gone")
     replies = [visitor.sign_in(token) for token in (revoked, "dp_" + "x" * 43, "", "nonsense", "ü" * 2000)]
     assert {reply.status_code for reply in replies} == {401}
     assert len({re.sub(r'value="[^"]+"', "", reply.text) for reply in replies}) == 1
@@ -103,7 +103,7 @@ def test_the_cookie_is_for_this_site_and_for_no_script(visitor, town):
 
 def test_over_https_cookies_are_sent_over_https_alone(town):
     async def entrance(scheme):
-        transport = httpx.ASGITransport(app=make_app(town.house))
+        transport = httpx.ASGITransport(app=make_app(town.service))
         async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://town") as client:
             return (await client.get("/login")).headers
 
@@ -127,10 +127,10 @@ def test_signing_out_and_revoking_end_a_session_at_once(visitor, other, town):
     kept = visitor.cookies["discreet"]
     assert visitor.send_form("/logout", seen_at="/datasets").status_code == 303
     assert visitor.get("/datasets", headers={"cookie": f"discreet={kept}"}).status_code == 303
-    token = town.house.people.add("eve", "analyst")
+    token = town.service.people.add("eve", "analyst")
     assert other.sign_in(token).status_code == 303
     assert other.get("/datasets").status_code == 200
-    town.house.people.revoke("eve")
+    town.service.people.revoke("eve")
     assert other.get("/datasets").status_code == 303
 
 
@@ -156,7 +156,7 @@ def test_a_form_without_the_visitors_own_word_is_refused(visitor, other, path):
         reply = visitor.post(path, data={"csrf": word, "name": "mallory", "role": "owner", "days": "9"})
         assert reply.status_code == 403
     assert visitor.get("/datasets").status_code == 200
-    assert visitor.served.house.people.find("mallory") is None
+    assert visitor.served.service.people.find("mallory") is None
 
 
 def test_a_form_with_fields_without_end_is_refused(visitor):
@@ -192,7 +192,7 @@ def test_explaining_says_price_error_and_room_and_charges_nothing(visitor, town)
     found = visitor.signed_in("ann").ask(path="explain", epsilon=0.25).json()
     assert found["price"] == found["cost"] == {"ε": "0.25"}
     assert found["errors"]["n"] > 0
-    assert found["standing"]["fits"] > 0
+    assert found["gauge"]["fits"] > 0
     assert set(found["figure"]) == {"light", "dark"}
     assert town.spent() == before
 
@@ -258,7 +258,7 @@ def test_an_analyst_sees_their_own_questions_and_an_owner_all_of_them(visitor, o
 
 def test_an_address_that_leads_nowhere_is_a_page_for_browsers_and_json_for_programs(visitor):
     browser = visitor.get("/nowhere", headers={"accept": "text/html,*/*"})
-    assert (browser.status_code, "<h1>Not here</h1>" in browser.text) == (404, True)
+    assert (browser.status_code, "<h1>Not found</h1>" in browser.text) == (404, True)
     for path, accept in (("/nowhere", "*/*"), ("/api/nowhere", "text/html")):
         program = visitor.get(path, headers={"accept": accept})
         assert (program.status_code, program.json()["error"]["code"]) == (404, "not_found")
@@ -300,11 +300,11 @@ def test_an_owner_reserves_a_share_and_verifies_the_chain(visitor):
     wrong = visitor.send_form("/owner/datasets/town/shares", seen_at="/owner", **{**share, "epsilon": "many"})
     assert wrong.status_code == 400
     sound = visitor.send_form("/datasets/town/verify", seen_at="/datasets/town/history")
-    assert "The chain is sound." in sound.text
+    assert "The chain is valid." in sound.text
 
 
 def test_who_fails_sees_it_counted_and_an_owner_releases_it(visitor, other, town):
-    ledger = town.house.datasets["town"]._curator.ledger
+    ledger = town.service.datasets["town"]._curator.ledger
     asked = Request(loss=PureDP(0.1), question="SELECT 1", analyst="bob")
     ledger.abandon(ledger.charge(asked))
     visitor.signed_in("bob")
@@ -356,7 +356,7 @@ def test_what_nobody_foresaw_is_a_page_with_every_header_and_none_of_its_words(v
         raise RuntimeError("a secret of the data")
 
     visitor.signed_in("ann")
-    monkeypatch.setattr(town.house.datasets["town"], "balances", break_down)
+    monkeypatch.setattr(town.service.datasets["town"], "balances", break_down)
     reply = visitor.get("/datasets/town")
     assert (reply.status_code, "That failed" in reply.text) == (500, True)
     assert set(HEADERS.items()) | {("cache-control", "no-store")} <= set(reply.headers.items())

@@ -86,7 +86,7 @@ def test_a_price_above_the_owners_limit_waits(visitor, town):
     before = town.spent()
     reply = visitor.send_form(PLACE, seen_at=PLACE, threshold="1", epsilon="21", count="1")
     assert reply.status_code == 202
-    assert "waits for an owner" in html.unescape(reply.text)
+    assert "needs an owner’s approval" in html.unescape(reply.text)
     assert town.spent() == before
 
 

@@ -1,4 +1,4 @@
-"""What the exhibits draw: a picture, and the numbers beside it, each from the library."""
+"""The pictures of the exhibits and the numbers shown with them, all computed by the library."""
 
 import math
 from collections.abc import Mapping
@@ -22,14 +22,14 @@ QUESTIONS = 100  # of the sparse vector's stream
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture with its facts: (what, how much)."""
+    """A picture with its facts, as (label, value)."""
 
     picture: Picture
     facts: tuple[tuple[str, str], ...]
 
 
 def neighbours(settings: Settings) -> Drawing:
-    """The laws of the output on two neighbours."""
+    """Draw the output distributions on two neighbours."""
     mechanism = _noise(settings)
     ratio = "unbounded" if isinstance(mechanism, Gaussian) else f"{math.exp(settings['epsilon']):.4g}"
     return Drawing(
@@ -43,7 +43,7 @@ def neighbours(settings: Settings) -> Drawing:
 
 
 def output_loss(settings: Settings) -> Drawing:
-    """The privacy loss over the outputs."""
+    """Draw the privacy loss of each output."""
     mechanism = _noise(settings)
     loss = mechanism.loss
     return Drawing(
@@ -57,7 +57,7 @@ def output_loss(settings: Settings) -> Drawing:
 
 
 def loss_distribution(settings: Settings) -> Drawing:
-    """The law of the loss, with the part beyond ε that δ counts."""
+    """Draw the distribution of the loss, with the part beyond ε that δ counts."""
     width, far, epsilon = settings["scale"], settings["sensitivity"], settings["epsilon"]
     mechanism = (
         Gaussian(sigma=width, sensitivity=far)
@@ -76,7 +76,7 @@ def loss_distribution(settings: Settings) -> Drawing:
 
 
 def composition(settings: Settings) -> Drawing:
-    """ε after k releases, by every rule."""
+    """Draw ε after k releases, by every composition rule."""
     loss: PrivacyLoss = Laplace(epsilon=settings["epsilon"], sensitivity=1).loss
     picture = pictures.composition(loss, delta=settings["delta"], times=settings["k"])
     basic, advanced, exact = (trace["y"][-1] for trace in picture.traces)
@@ -87,14 +87,14 @@ def composition(settings: Settings) -> Drawing:
 
 
 def randomised_response(settings: Settings) -> Drawing:
-    """Estimates from ever more reports."""
+    """Draw estimates from more and more reports."""
     response = RandomizedResponse(epsilon=settings["epsilon"])
     truth, said = float(response.truth), response.expected(settings["share"])
     error = math.sqrt(said * (1 - said) / settings["n"]) / (2 * truth - 1)
     return Drawing(
         pictures.convergence(response, share=settings["share"], people=settings["n"]),
         (
-            ("truth told with θ", f"{truth:.4g}"),
+            ("probability of truth θ", f"{truth:.4g}"),
             ("expected share of yes said", f"{said:.4g}"),
             ("standard error from n", f"{error:.3g}"),
         ),
@@ -102,7 +102,7 @@ def randomised_response(settings: Settings) -> Drawing:
 
 
 def sparse_vector(settings: Settings) -> Drawing:
-    """A stream of counts, asked until the sparse vector is finished."""
+    """Draw a stream of counts, asked until the sparse vector is finished."""
     sparse = Sparse(
         epsilon=settings["epsilon"],
         threshold=settings["threshold"],
@@ -116,21 +116,21 @@ def sparse_vector(settings: Settings) -> Drawing:
         (
             ("noise on the threshold", f"Lap({_short(far * sparse.noise.threshold)})"),
             ("noise on each value", f"Lap({_short(far * sparse.noise.query)})"),
-            ("all right at 95 % if this far off", f"{sparse.margin(queries=QUESTIONS):.4g}"),
+            ("correct at 95 % when this far away", f"{sparse.margin(queries=QUESTIONS):.4g}"),
             ("price of the whole stream", f"ε = {_short(settings['epsilon'])}"),
         ),
     )
 
 
 def extreme_deltas(settings: Settings) -> Drawing:
-    """Publishing all rows, or each, with probability δ."""
+    """Draw what publishing all rows, or each row, with probability δ means."""
     delta, people = settings["delta"], settings["n"]
     return Drawing(
         pictures.leaks(delta=delta, people=people),
         (
-            ("everybody is out", scientific(float(delta))),
-            ("somebody is out", f"{someone_leaks(delta, people=people):.4g}"),
-            ("expected rows out", f"{float(delta * people):.4g}"),
+            ("all rows published", scientific(float(delta))),
+            ("some row published", f"{someone_leaks(delta, people=people):.4g}"),
+            ("expected rows published", f"{float(delta * people):.4g}"),
         ),
     )
 
@@ -143,7 +143,7 @@ def _noise(settings: Settings) -> Laplace | Gaussian:
 
 
 def _level(question: int) -> float:
-    """An invented stream: two waves and a slow rise, twice well above a hundred."""
+    """Return a value of an invented stream: two waves and a slow rise, twice well above a hundred."""
     return round(60 + 30 * math.sin(question / 7) + 25 * math.sin(question / 17 + 4) + question / 3, 0)
 
 
@@ -153,5 +153,5 @@ def _short(value: Fraction | float) -> str:
 
 def _epsilon(value: float) -> str:
     if math.isnan(value):
-        return "says nothing"
+        return "no bound"
     return short_up(Fraction(value)) if math.isfinite(value) else "unbounded"

@@ -1,16 +1,22 @@
-"""The exhibits of the lab: what each shows, what may be set, and where its theory stands.
+"""The exhibits of the lab: what each shows, its controls, and its theory page.
 
-An exhibit is one entry of EXHIBITS, one drawing in `drawings.py`, one formula in
-`templates/formulas.html`.
+An exhibit is one entry of EXHIBITS, one drawing in `drawings.py`, one formula in `formulas.html`.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
 
+from discreet.errors import InvalidParameter
+from discreet.pictures.theme import Json, Theme
+from discreet.server.http_errors import not_found
 from discreet.server.lab import drawings
-from discreet.server.lab.controls import Choice, Control, Slider
 from discreet.server.lab.drawings import Drawing
+from discreet.server.pages.rendering import figure_of
 
 EPSILONS = (
     "0.05 0.1 0.15 0.2 0.25 0.3 0.35 0.4 0.45 0.5 0.6 0.7 0.8 0.9 1 1.1 1.2 1.3 1.4 1.5 1.6 1.8 2 2.2 2.4"
@@ -21,6 +27,66 @@ DELTAS = "1e-12 1e-11 1e-10 1e-9 1e-8 1e-7 1e-6 1e-5 1e-4 1e-3 1e-2 0.05"
 TIMES = "2 3 5 8 10 15 20 30 50 80 100 150 200 300 500 800 1000"
 REPORTS = "100 200 500 1000 2000 5000 10000 20000 50000 100000"
 PEOPLE = "1 10 100 1000 10000 100000 1000000 10000000 100000000 1000000000"
+KEPT = 512  # drawings: sliders go back and forth
+Setting: TypeAlias = Fraction | int | str
+_NUMBER = re.compile(r"[0-9]{1,10}(\.[0-9]{1,12})?(e-?[0-9]{1,2})?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slider:
+    """A number from the first to the last of its values; whole if all of them are."""
+
+    name: str
+    label: str
+    symbol: str
+    values: tuple[str, ...]
+    start: str
+    only: str = ""  # the option without which this slider has no effect
+
+    @property
+    def position(self) -> int:
+        """The index of its first value."""
+        return self.values.index(self.start)
+
+    def read(self, text: str) -> Fraction | int:
+        """Read a number exactly.
+
+        >>> Slider(name="epsilon", label="", symbol="ε", values=("0.1", "5"), start="5").read("0.3")
+        Fraction(3, 10)
+        """
+        least, most = Fraction(self.values[0]), Fraction(self.values[-1])
+        value = Fraction(Decimal(text)) if _NUMBER.fullmatch(text) else None
+        if value is None or not least <= value <= most:
+            raise InvalidParameter(
+                f"{self.name} must be a number from {self.values[0]} to {self.values[-1]}.",
+                parameter=self.name,
+            )
+        if not all(Fraction(each).denominator == 1 for each in self.values):
+            return value
+        if value.denominator != 1:
+            raise InvalidParameter(f"{self.name} must be a whole number.", parameter=self.name)
+        return int(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One of a few options."""
+
+    name: str
+    label: str
+    values: tuple[str, ...]
+    start: str
+
+    def read(self, text: str) -> str:
+        """Return the option, or raise."""
+        if text not in self.values:
+            raise InvalidParameter(
+                f"{self.name} must be one of {', '.join(self.values)}.", parameter=self.name
+            )
+        return text
+
+
+Control: TypeAlias = Slider | Choice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +97,9 @@ class Exhibit:
     title: str
     lead: str
     controls: tuple[Control, ...]
-    theory: str  # a page of docs/theory, with its section where it has one
+    theory: str  # a page of docs/theory, optionally with a section
     draw: Callable[[Mapping[str, Any]], Drawing]
-    chance: bool = False  # whether it shows a draw, which may be drawn again
+    chance: bool = False  # whether it shows a random draw, which may be repeated
 
 
 def _slider(name: str, label: str, symbol: str, values: str, start: str) -> Slider:
@@ -51,7 +117,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         name="neighbours",
         title="Two neighbours",
         lead="The same question is asked of two tables that differ in one person. Noise makes the answers"
-        " overlap: whoever sees an output cannot tell which table it came from, up to a factor of e to"
+        " overlap: an output hardly tells which table it came from, up to a factor of e to"
         " the ε.",
         controls=(NOISE, EPSILON, GAUSSIAN_DELTA, SENSITIVITY),
         theory="statistics#laplace-noise-on-whole-numbers",
@@ -85,7 +151,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         name="composition",
         title="Many releases together",
-        lead="Ask k times, each time with the same noise. Adding up is always right and soon too dear;"
+        lead="Ask k times, each time with the same noise. Adding up is always valid but soon too costly;"
         " advanced composition grows like the square root of k; the exact composition of the laws is"
         " the least of all.",
         controls=(
@@ -99,7 +165,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     Exhibit(
         name="randomised-response",
         title="Randomised response",
-        lead="Nobody trusts anybody: each person tells the truth with probability θ, and lies otherwise."
+        lead="There is no trusted curator: each person answers truthfully with probability θ, else falsely."
         " One answer says little; many answers say the share, ever more precisely.",
         controls=(
             EPSILON,
@@ -130,7 +196,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
         name="extreme-deltas",
         title="What a δ allows",
         lead="Two algorithms that keep (0, δ). One publishes the whole table with probability δ, the other"
-        " each row. With many people, somebody’s row is then almost surely out: δ has to be far below"
+        " each row. With many people, someone’s row is then almost surely published: δ has to be far below"
         " 1/n.",
         controls=(
             DELTA,
@@ -140,3 +206,33 @@ EXHIBITS: tuple[Exhibit, ...] = (
         draw=drawings.extreme_deltas,
     ),
 )
+
+
+def read_settings(controls: tuple[Control, ...], chosen: Mapping[str, str]) -> dict[str, Setting]:
+    """Return the value of each control, its start by default; refuse unknown names."""
+    unknown = set(chosen) - {control.name for control in controls}
+    if unknown:
+        names = ", ".join(control.name for control in controls)
+        raise InvalidParameter(f"a setting must be one of {names}.", parameter="settings")
+    return {control.name: control.read(chosen.get(control.name, control.start)) for control in controls}
+
+
+def exhibit_of(name: str) -> Exhibit:
+    """Return the exhibit of this name, or raise."""
+    found = next((exhibit for exhibit in EXHIBITS if exhibit.name == name), None)
+    if found is None:
+        raise not_found()
+    return found
+
+
+def show(name: str, chosen: Mapping[str, str], *, theme: Theme, draw: int = 0) -> dict[str, Json]:
+    """Return the figure and the facts of an exhibit. `draw` only distinguishes draws; it seeds nothing."""
+    settings = read_settings(exhibit_of(name).controls, chosen)
+    drawing = _draw(name, tuple(settings.items()), draw)
+    facts = [{"label": label, "value": value} for label, value in drawing.facts]
+    return {**figure_of(drawing.picture, theme), "facts": facts}
+
+
+@lru_cache(maxsize=KEPT)
+def _draw(name: str, settings: tuple[tuple[str, Any], ...], draw: int) -> Drawing:
+    return exhibit_of(name).draw(dict(settings))

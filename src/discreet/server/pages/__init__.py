@@ -1,30 +1,16 @@
-"""The pages of the house: rendered here, with a little script, everything from the package.
-
-`sessions.py` and `door.py` say who is there; `entrance.py`, `datasets.py`, `asking.py`, `watches.py`,
-`history.py` and `owner.py` are the pages; `standing.py`, `figures.py` and `rendering.py` what they are
-made of.
-"""
+"""The HTML pages, rendered on the server with a little script; everything they load is in the package."""
 
 from fastapi import APIRouter
 
-from discreet.server.house import House
-from discreet.server.pages import asking, datasets, entrance, history, owner, watches
-from discreet.server.pages.door import PageDoor
+from discreet.server.pages import asking, datasets, login, owner, watches
 
-PARTS = (
-    entrance.routes,
-    datasets.routes,
-    asking.pages,
-    asking.answers,
-    watches.routes,
-    history.routes,
-    owner.routes,
-)
-
-
-def router(house: House) -> APIRouter:
-    """All pages of a house."""
-    door, routes = PageDoor(house), APIRouter(include_in_schema=False)
-    for part in PARTS:
-        routes.include_router(part(door))
-    return routes
+router = APIRouter(include_in_schema=False)
+for _part in (
+    login.router,
+    datasets.router,
+    asking.page_router,
+    asking.json_router,
+    watches.router,
+    owner.router,
+):
+    router.include_router(_part)

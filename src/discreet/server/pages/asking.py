@@ -1,9 +1,9 @@
-"""Ask: the price and the expected error while a question is written; the answer when it is asked.
+"""The ask page: price and expected error while a question is written, and the answer when it is asked.
 
-All of it goes through the data set's own `explain` and `ask`, as in REST: one path, one deadline, one charge.
+It uses the data set's own `explain` and `ask`, as REST does, with the same deadline and the same charge.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -14,125 +14,119 @@ from discreet import pictures
 from discreet.answers import Answer, show_error, show_value, uneven_ends
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
 from discreet.numerics import Interval
+from discreet.pictures import Picture
 from discreet.planning import Plan
 from discreet.server.approvals import Approval
-from discreet.server.asks import Ask, read_ask
 from discreet.server.dataset import Dataset
-from discreet.server.failures import as_json
+from discreet.server.http_errors import after_the_charge, as_json
 from discreet.server.journal import digest_of, note
-from discreet.server.pages.datasets import describe, examples, sql_name, standing_of
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor, check_csrf
-from discreet.server.pages.figures import in_both_themes
-from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import SYMBOLS, cost_of_plan, price_of_plan, up
-from discreet.server.refusals import after_the_charge
+from discreet.server.pages.datasets import describe, examples, gauge_of, sql_name
+from discreet.server.pages.gauge import SYMBOLS, cost_of_plan, price_of_plan, up
+from discreet.server.pages.rendering import in_both_themes, page
+from discreet.server.pages.session_auth import PageRoute, SignedIn, Visitor, check_csrf
+from discreet.server.request_bodies import AskRequest, read_ask
+from discreet.server.rest.bearer_auth import read_body, service_of
 from discreet.tables import Policy, PublicTable, Table, spell
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
-WORDS = (
+KEYWORDS = (
     "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "AS", "AND", "OR", "NOT", "IN",
     "BETWEEN", "LIKE", "IS NULL", "DISTINCT", "DESC", "JOIN", "LEFT JOIN", "ON", "CASE", "WHEN", "THEN",
     "ELSE", "END", "CAST", "COALESCE", "ABS", "ROUND", "FLOOR", "CEIL", "LOWER", "UPPER", "LENGTH", "SUBSTR",
     "EXTRACT", "DATE_TRUNC", "WIDTH_BUCKET", "FILTER",
 )  # fmt: skip
-MOST_KEYS = 200  # of a column, that completion knows
-MOST_ROWS = 2000  # of an answer, that a page shows
+MOST_KEYS = 200  # of a column, offered as completions
+MOST_ROWS = 2000  # of an answer, shown on the page
 
 
-def pages(door: PageDoor) -> APIRouter:
-    """The page itself, and receipts to keep."""
-    router = APIRouter(include_in_schema=False, route_class=PageRoute)
-
-    @router.get("/datasets/{name}/ask")
-    async def ask_page(request: Request, name: str) -> Response:
-        visitor = await door.admit(request)
-        dataset = door.house.dataset(name)
-        return page(
-            "ask.html",
-            dataset=dataset,
-            standing=await standing_of(dataset, visitor),
-            examples=examples(dataset.policy),
-            tables=describe(dataset.policy),
-            completions=completions(dataset.policy),
-            **visitor.frame,
-        )
-
-    @router.get("/datasets/{name}/receipts/{charge}")
-    async def receipt(request: Request, name: str, charge: str) -> Response:
-        visitor = await door.admit(request)
-        receipts = await door.house.dataset(name).receipts(visitor.person, charge)
-        kept = {"content-disposition": f'attachment; filename="receipt-{int(charge)}.json"'}
-        return as_json({"receipts": receipts}, headers=kept)
-
-    return router
+page_router = APIRouter(include_in_schema=False, route_class=PageRoute)
+json_router = APIRouter(include_in_schema=False)  # what the page's script calls; errors are JSON
 
 
-def answers(door: PageDoor) -> APIRouter:
-    """What the page's script asks, in JSON; the word against forgery comes in a header."""
-    router = APIRouter(include_in_schema=False)
+@page_router.get("/datasets/{name}/ask")
+async def ask_page(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show the page."""
+    dataset = service_of(request).dataset(name)
+    return page(
+        "ask.html",
+        dataset=dataset,
+        gauge=await gauge_of(dataset, visitor),
+        examples=examples(dataset.policy),
+        tables=describe(dataset.policy),
+        completions=completions(dataset.policy),
+        **visitor.frame,
+    )
 
-    @router.post("/datasets/{name}/explain")
-    async def explain(request: Request, name: str) -> Response:
-        visitor, dataset, asked = await _read(door, request, name)
-        try:
-            (plan,) = plans = await dataset.explain(asked)
-            cost = await door.house.desk.plan(partial(cost_of_plan, plan))
-        except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
-            # A question that is half written is no failure of the request that asks about it.
-            return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
-        free = await dataset.is_free(visitor.person, plans)
+
+@page_router.get("/datasets/{name}/receipts/{charge}")
+async def receipt(request: Request, visitor: SignedIn, name: str, charge: str) -> Response:
+    """Download the receipts of a charge."""
+    receipts = await service_of(request).dataset(name).receipts(visitor.person, charge)
+    kept = {"content-disposition": f'attachment; filename="receipt-{int(charge)}.json"'}
+    return as_json({"receipts": receipts}, headers=kept)
+
+
+@json_router.post("/datasets/{name}/explain")
+async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Return the price and expected error of a question, or why it is refused."""
+    dataset, asked = await _read(request, visitor, name)
+    try:
+        (plan,) = plans = await dataset.explain(asked)
+        cost = await service_of(request).executor.plan(partial(cost_of_plan, plan))
+    except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
+        # A half-written question is not a failed request.
+        return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
+    return as_json(
+        {
+            "free": await dataset.is_free(visitor.person, plans),
+            "price": _shown(price_of_plan(plan)),
+            "cost": _shown(cost),
+            "sentences": plan.sentences(),
+            "errors": plan.errors,
+            "figure": _figure(pictures.forecast, plan),
+            "gauge": (await gauge_of(dataset, visitor)).parts(cost),
+            "seconds": dataset.seconds(plans),
+        }
+    )
+
+
+@json_router.post("/datasets/{name}/ask")
+async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Ask a question, and return its answer as a table and a figure."""
+    dataset, asked = await _read(request, visitor, name)
+    result = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
+    if isinstance(result, Approval):
+        return as_json({"waiting": result.to_json()}, status=202)
+    (answer,) = result.answers
+    with after_the_charge():
         return as_json(
             {
-                "free": free,
-                "price": _shown(price_of_plan(plan)),
-                "cost": _shown(cost),
-                "sentences": plan.sentences(),
-                "errors": plan.errors,
-                "figure": _forecast(plan),
-                "standing": (await standing_of(dataset, visitor)).parts(cost),
-                "seconds": dataset.seconds(plans),
+                "charge": result.charge,
+                "charged": result.charged,
+                "table": table_of(answer),
+                "figure": _figure(pictures.answer, answer),
+                "gauge": (await gauge_of(dataset, visitor)).parts({}),
             }
         )
-
-    @router.post("/datasets/{name}/ask")
-    async def ask(request: Request, name: str) -> Response:
-        visitor, dataset, asked = await _read(door, request, name)
-        given = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
-        if isinstance(given, Approval):
-            return as_json({"waiting": given.to_json()}, status=202)
-        (answer,) = given.answers
-        with after_the_charge():
-            return as_json(
-                {
-                    "charge": given.charge,
-                    "charged": given.charged,
-                    "table": table_of(answer),
-                    "figure": _chart(answer),
-                    "standing": (await standing_of(dataset, visitor)).parts({}),
-                }
-            )
-
-    return router
 
 
 def _shown(parts: Mapping[str, Fraction]) -> dict[str, str]:
     return {SYMBOLS.get(name, "δ"): up(part) for name, part in parts.items()}
 
 
-async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, Dataset, Ask]:
-    """Who asks what of which data set; one question at a time."""
-    visitor = await door.admit(request)
+async def _read(request: Request, visitor: Visitor, name: str) -> tuple[Dataset, AskRequest]:
+    """Check the CSRF token, and read one question."""
     check_csrf(request.headers.get("x-csrf", ""), visitor.csrf)
-    dataset = door.house.dataset(name)
-    asked = read_ask(await door.body(request), door.house.limits)
+    service = service_of(request)
+    dataset, asked = service.dataset(name), read_ask(await read_body(request), service.limits)
     if asked.is_list:
-        raise InvalidParameter("a page must ask one question at a time, got a list.", parameter="sql")
-    note(request.scope, dataset=name, question=digest_of(asked.questions))
-    return visitor, dataset, asked
+        raise InvalidParameter("sql must be one question on this page, got a list.", parameter="sql")
+    note(request, dataset=name, question=digest_of(asked.questions))
+    return dataset, asked
 
 
 def completions(policy: Policy) -> list[dict[str, str]]:
-    """Words that may come next: keys are public labels that the owner declared."""
+    """Return the completions: tables, columns, public labels, aggregates and keywords."""
     found: dict[str, str] = {}
     every: tuple[Table | PublicTable, ...] = (*policy.tables, *policy.public)
     for table in every:
@@ -144,12 +138,12 @@ def completions(policy: Policy) -> list[dict[str, str]]:
                 quoted = "'" + text.replace("'", "''") + "'" if isinstance(key, str) else text
                 found.setdefault(quoted, f"key of {column.name}")
     found.update(dict.fromkeys(AGGREGATES, "aggregate"))
-    found.update({word: "word" for word in WORDS if word not in found})
-    return [{"word": word, "kind": kind} for word, kind in found.items()]
+    found.update({text: "keyword" for text in KEYWORDS if text not in found})
+    return [{"text": text, "kind": kind} for text, kind in found.items()]
 
 
 def table_of(answer: Answer) -> dict[str, Any]:
-    """The released table in words: each value, and ± its interval where it has one."""
+    """Return the released table as text: each value, and ± its interval where it has one."""
     rows = [
         [_cell(row[column], ends[column]) for column in answer.columns]
         for row, ends in zip(answer.rows[:MOST_ROWS], answer.intervals[:MOST_ROWS], strict=True)
@@ -170,7 +164,7 @@ def _cell(value: Any, ends: Interval | None) -> Mapping[str, str]:
 
 
 def margin(value: int | float, ends: Interval) -> str:
-    """± how far the interval reaches, or its two ends where they lie unevenly; rounded outwards.
+    """Return ± half the interval's width, or its two ends if it is not symmetric; rounded outwards.
 
     >>> margin(20.0, Interval(-1234.56, 1274.56)), margin(5.0, Interval(0.0, 11358.8))
     ('± 1,260', '0 to 11,360')
@@ -178,15 +172,9 @@ def margin(value: int | float, ends: Interval) -> str:
     return uneven_ends(value, ends) or f"± {show_error(value, ends)}"
 
 
-def _forecast(plan: Plan) -> Any:
+def _figure(draw: Callable[[Any], Picture], drawn: Plan | Answer) -> Any:
+    """Return a figure in both themes, or None where nothing in it has an error or interval."""
     try:
-        return in_both_themes(pictures.forecast(plan))
-    except DiscreetError:  # no column's error is known beforehand
-        return None
-
-
-def _chart(answer: Answer) -> Any:
-    try:
-        return in_both_themes(pictures.answer(answer))
-    except DiscreetError:  # nothing in it has an interval
+        return in_both_themes(draw(drawn))
+    except DiscreetError:
         return None

@@ -1,59 +1,130 @@
-"""Data sets: what may be asked, column by column, and how the budget stands."""
+"""The pages of a data set: the list, what may be asked column by column, the budget, and the history."""
 
 import re
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from discreet import pictures
+from discreet.ledger import Record, Verification
 from discreet.server.dataset import Dataset
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor
-from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import Standing
+from discreet.server.http_errors import as_json
+from discreet.server.pages.gauge import BudgetGauge
+from discreet.server.pages.rendering import in_both_themes, page
+from discreet.server.pages.session_auth import OwnerForm, PageRoute, SignedIn, Visitor
+from discreet.server.rest.bearer_auth import service_of
 from discreet.tables import Column, EachRow, Policy, PublicTable, Table, Through, spell
 
 SHOWN_KEYS = 12
+SHOWN_RECORDS = 500  # the newest records on a page
 NUMERIC = ("integer", "number")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-
-def routes(door: PageDoor) -> APIRouter:
-    """The list of data sets, and a page for each."""
-    router = APIRouter(include_in_schema=False, route_class=PageRoute)
-
-    @router.get("/datasets")
-    async def every(request: Request) -> Response:
-        visitor = await door.admit(request)
-        cards = [
-            {"name": each.name, "policy": each.policy, "standing": await standing_of(each, visitor)}
-            for each in door.house.datasets.values()
-        ]
-        return page("datasets.html", cards=cards, **visitor.frame)
-
-    @router.get("/datasets/{name}")
-    async def one(request: Request, name: str) -> Response:
-        visitor = await door.admit(request)
-        dataset = door.house.dataset(name)
-        return page(
-            "dataset.html",
-            dataset=dataset,
-            tables=describe(dataset.policy),
-            policy=dataset.policy,
-            standing=await standing_of(dataset, visitor),
-            examples=examples(dataset.policy),
-            **visitor.frame,
-        )
-
-    return router
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
-async def standing_of(dataset: Dataset, visitor: Visitor) -> Standing:
-    """What this visitor may spend, and of what."""
+@router.get("/datasets")
+async def every(request: Request, visitor: SignedIn) -> Response:
+    """Show all data sets."""
+    cards = [
+        {"name": each.name, "policy": each.policy, "gauge": await gauge_of(each, visitor)}
+        for each in service_of(request).datasets.values()
+    ]
+    return page("datasets.html", cards=cards, **visitor.frame)
+
+
+@router.get("/datasets/{name}")
+async def one(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show what may be asked of one data set."""
+    dataset = service_of(request).dataset(name)
+    return page(
+        "dataset.html",
+        dataset=dataset,
+        tables=describe(dataset.policy),
+        policy=dataset.policy,
+        gauge=await gauge_of(dataset, visitor),
+        examples=examples(dataset.policy),
+        **visitor.frame,
+    )
+
+
+@router.get("/datasets/{name}/history")
+async def history(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show what was released: an analyst's own questions, or everything to an owner."""
+    return await _show_history(service_of(request).dataset(name), visitor)
+
+
+@router.get("/datasets/{name}/history/figure")
+async def figure(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Return the figure of what was spent over time."""
+    dataset, is_owner = service_of(request).dataset(name), visitor.person.is_owner
+    records = await dataset.history(visitor.person)
+    return as_json(spending(records, await _history_gauge(dataset, visitor), of_all=is_owner))
+
+
+@router.post("/datasets/{name}/verify")
+async def verify(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Verify the ledger, and show the history with the result."""
+    dataset = service_of(request).dataset(name)
+    return await _show_history(dataset, sent.visitor, verified=await dataset.verify())
+
+
+async def _show_history(
+    dataset: Dataset, visitor: Visitor, *, verified: Verification | None = None
+) -> Response:
+    records = await dataset.history(visitor.person)
+    return page(
+        "history.html",
+        dataset=dataset,
+        records=newest_first(records)[:SHOWN_RECORDS],
+        count=len(records),
+        gauge=await _history_gauge(dataset, visitor),
+        verified=verified,
+        **visitor.frame,
+    )
+
+
+async def _history_gauge(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
+    """Return the data set's own account for an owner, and the visitor's budget otherwise."""
+    if visitor.person.is_owner:
+        return BudgetGauge.of((await dataset.balances(visitor.person))[:1])
+    return await gauge_of(dataset, visitor)
+
+
+def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records for a table, newest first; fields that do not apply are None."""
+    blank = dict.fromkeys(field.name for field in fields(Record))
+    return [{**blank, **record} for record in reversed(records)]
+
+
+def spending(records: list[dict[str, Any]], gauge: BudgetGauge, *, of_all: bool) -> Any:
+    """Return the figure of the charges in both themes, or None without charges.
+
+    For one analyst's charges, the limit is their sum plus what the analyst may still spend.
+    """
+    charges = [
+        (record["time"], Decimal(record["cost"]))
+        for record in records
+        if record["kind"] == "charge" and record.get("cost") is not None
+    ]
+    if not charges:
+        return None
+    own = sum((Fraction(cost) for _, cost in charges), gauge.remaining[gauge.measure])
+    limit = gauge.limit[gauge.measure] if of_all else own
+    return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=gauge.symbol))
+
+
+async def gauge_of(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
+    """Return what this visitor may spend, and of what budget."""
     person = visitor.person
-    return Standing.of(await dataset.balances(person), await dataset.failures(person))
+    return BudgetGauge.of(await dataset.balances(person), await dataset.failures(person))
 
 
 def describe(policy: Policy) -> list[dict[str, Any]]:
-    """Every table with its columns: what a question may say of each."""
+    """Describe every table: its columns and how questions may use them."""
     private = [_table(each, policy) for each in policy.tables]
     return [*private, *(_public(each) for each in policy.public)]
 
@@ -111,13 +182,13 @@ def _uses(column: Column, is_unit: bool) -> str:
 
 
 def spell_short(value: Any) -> str:
-    """A bound for a reader."""
+    """Return a bound as a reader expects it, with thousands separators."""
     text = str(spell(value))
     return f"{int(text):,}" if text.lstrip("-").isdigit() else text
 
 
 def examples(policy: Policy) -> list[tuple[str, str]]:
-    """Questions that this policy allows, to begin with: what each asks, and its SQL."""
+    """Return a few questions that this policy allows: a title and the SQL of each."""
     table = policy.tables[0]
     unit = getattr(table.unit, "column", None)
     counted = f"COUNT(DISTINCT {sql_name(unit)})" if unit else "COUNT(*)"
@@ -137,5 +208,5 @@ def examples(policy: Policy) -> list[tuple[str, str]]:
 
 
 def sql_name(name: str) -> str:
-    """A name as SQL writes it: quoted where it has to be."""
+    """Return a name as SQL writes it, quoted where necessary."""
     return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'

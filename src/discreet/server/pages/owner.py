@@ -1,4 +1,4 @@
-"""Owner: people and their tokens, budgets, the policy as enforced, what waits, releases to review."""
+"""The owner page: users and tokens, budgets, the policy, approvals, and releases to review."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -8,106 +8,110 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from discreet.errors import DiscreetError, InvalidParameter
-from discreet.server.house import House
 from discreet.server.journal import note
-from discreet.server.pages.datasets import describe
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor
-from discreet.server.pages.history import newest_first
+from discreet.server.pages.datasets import describe, newest_first
+from discreet.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of
 from discreet.server.pages.rendering import page
-from discreet.server.pages.standing import NUMBERS, Standing, numbers_of
+from discreet.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
 from discreet.server.people import DAYS
-from discreet.server.refusals import not_found
+from discreet.server.rest.bearer_auth import service_of
+from discreet.server.service import Service
 
 LATEST = 10  # releases of each data set, to review
 
-
-def routes(door: PageDoor) -> APIRouter:
-    """Everything that owners see and do."""
-    router = APIRouter(include_in_schema=False, route_class=PageRoute)
-
-    @router.get("/owner")
-    async def owner(request: Request) -> Response:
-        return await _show(door.house, await door.admit_owner(request))
-
-    @router.post("/owner/people")
-    async def add(request: Request) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
-        name, role = form.get("name", "").strip(), form.get("role", "")
-        note(request.scope, added=name[:64], role=role[:16])
-        try:
-            days = _days(form.get("days", ""))
-            token = await door.house.desk.look(lambda: door.house.people.add(name, role, days=days))
-        except DiscreetError as error:
-            return await _show(door.house, visitor, problem=error)
-        return await _show(door.house, visitor, token=token, of=name)
-
-    @router.post("/owner/people/{name}/token")
-    async def another(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        await door.form(request, expected=visitor.csrf)
-        _known(door.house, name)
-        note(request.scope, of=name)
-        token = await door.house.desk.look(lambda: door.house.people.new_token(name, days=DAYS))
-        return await _show(door.house, visitor, token=token, of=name)
-
-    @router.post("/owner/people/{name}/revoke")
-    async def revoke(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        await door.form(request, expected=visitor.csrf)
-        _known(door.house, name)
-        note(request.scope, of=name)
-        await door.house.desk.look(lambda: door.house.people.revoke(name))
-        return RedirectResponse("/owner#people", status_code=303)
-
-    @router.post("/owner/datasets/{name}/approvals/{approval}")
-    async def decide(request: Request, name: str, approval: str) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
-        decision = form.get("decision")
-        if decision not in ("approved", "denied"):
-            raise InvalidParameter("decision must be approved or denied.", parameter="decision")
-        note(request.scope, dataset=name, approval=approval[:32], decision=decision)
-        await door.house.dataset(name).decide(visitor.person, approval, decision)  # type: ignore[arg-type]
-        return RedirectResponse("/owner#waiting", status_code=303)
-
-    @router.post("/owner/datasets/{name}/shares")
-    async def reserve(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
-        dataset = door.house.dataset(name)
-        analyst, reason = form.get("analyst", ""), form.get("reason", "").strip()[:200] or "share"
-        _known(door.house, analyst)
-        note(request.scope, dataset=name, analyst=analyst)
-        try:
-            await dataset.reserve(analyst, _budget(form), reason=f"{visitor.person.name}: {reason}")
-        except DiscreetError as error:
-            return await _show(door.house, visitor, problem=error)
-        return RedirectResponse("/owner#budgets", status_code=303)
-
-    _add_release(router, door)
-    return router
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
-def _add_release(router: APIRouter, door: PageDoor) -> None:
-    @router.post("/owner/datasets/{name}/failures")
-    async def release(request: Request, name: str) -> Response:
-        visitor = await door.admit_owner(request)
-        form = await door.form(request, expected=visitor.csrf)
-        reason = form.get("reason", "").strip()[:200]
-        note(request.scope, dataset=name)
-        try:
-            await door.house.dataset(name).release_failures(None, reason=f"{visitor.person.name}: {reason}")
-        except DiscreetError as error:
-            return await _show(door.house, visitor, problem=error)
-        return RedirectResponse("/owner#budgets", status_code=303)
+@router.get("/owner")
+async def owner(request: Request, visitor: OwnerSignedIn) -> Response:
+    """Show the page."""
+    return await _show(service_of(request), visitor)
+
+
+@router.post("/owner/people")
+async def add(request: Request, sent: OwnerForm) -> Response:
+    """Add a user, and show the first token."""
+    service, form = service_of(request), sent.fields
+    name, role = form.get("name", "").strip(), form.get("role", "")
+    note(request, added=name[:64], role=role[:16])
+    try:
+        days = _days(form.get("days", ""))
+        token = await service.executor.use_people(service.people.add, name, role, days=days)
+    except DiscreetError as error:
+        return await _show(service, sent.visitor, problem=error)
+    return await _show(service, sent.visitor, token=token, of=name)
+
+
+@router.post("/owner/people/{name}/token")
+async def another(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Create another token for a user, and show it."""
+    service = service_of(request)
+    service.check_known(name)
+    note(request, of=name)
+    token = await service.executor.use_people(service.people.new_token, name, days=DAYS)
+    return await _show(service, sent.visitor, token=token, of=name)
+
+
+@router.post("/owner/people/{name}/revoke")
+async def revoke(request: Request, _: OwnerForm, name: str) -> Response:
+    """Revoke all tokens of a user."""
+    service = service_of(request)
+    service.check_known(name)
+    note(request, of=name)
+    await service.executor.use_people(service.people.revoke, name)
+    return _back("people")
+
+
+@router.post("/owner/datasets/{name}/approvals/{approval}")
+async def decide(request: Request, sent: OwnerForm, name: str, approval: str) -> Response:
+    """Approve or deny a waiting question."""
+    decision = sent.fields.get("decision")
+    if decision not in ("approved", "denied"):
+        raise InvalidParameter("decision must be approved or denied.", parameter="decision")
+    note(request, dataset=name, approval=approval[:32], decision=decision)
+    dataset = service_of(request).dataset(name)
+    await dataset.decide(sent.visitor.person, approval, decision)  # type: ignore[arg-type]
+    return _back("waiting")
+
+
+@router.post("/owner/datasets/{name}/shares")
+async def reserve(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Reserve a share of the budget for one analyst."""
+    service, form = service_of(request), sent.fields
+    dataset = service.dataset(name)
+    analyst, reason = form.get("analyst", ""), form.get("reason", "").strip()[:200] or "share"
+    service.check_known(analyst)
+    note(request, dataset=name, analyst=analyst)
+    try:
+        await dataset.reserve(analyst, _budget(form), reason=f"{sent.visitor.person.name}: {reason}")
+    except DiscreetError as error:
+        return await _show(service, sent.visitor, problem=error)
+    return _back("budgets")
+
+
+@router.post("/owner/datasets/{name}/failures")
+async def release(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Reset the count of failed questions."""
+    service = service_of(request)
+    reason = f"{sent.visitor.person.name}: {sent.fields.get('reason', '').strip()[:200]}"
+    note(request, dataset=name)
+    try:
+        await service.dataset(name).release_failures(None, reason=reason)
+    except DiscreetError as error:
+        return await _show(service, sent.visitor, problem=error)
+    return _back("budgets")
+
+
+def _back(section: str) -> Response:
+    return RedirectResponse(f"/owner#{section}", status_code=303)
 
 
 async def _show(
-    house: House, visitor: Visitor, *, token: str = "", of: str = "", problem: DiscreetError | None = None
+    service: Service, visitor: Visitor, *, token: str = "", of: str = "", problem: DiscreetError | None = None
 ) -> Response:
-    everyone = await house.desk.look(
-        lambda: [(person, house.people.tokens(person.name)) for person in house.people.everyone()]
+    people = service.people
+    everyone = await service.executor.use_people(
+        lambda: [(person, people.tokens(person.name)) for person in people.everyone()]
     )
     return page(
         "owner.html",
@@ -116,22 +120,22 @@ async def _show(
         token=token,
         of=of,
         problem=problem.message if problem else "",
-        datasets=[await _dataset(house, each, visitor) for each in house.datasets],
+        datasets=[await _dataset(service, each, visitor) for each in service.datasets],
         days=DAYS,
         **visitor.frame,
     )
 
 
-async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
-    dataset = house.dataset(name)
+async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, Any]:
+    dataset = service.dataset(name)
     facts = await dataset.budget(visitor.person)
     records = await dataset.history(visitor.person)
     charges = [record for record in records if record["kind"] == "charge"]
     approvals = await dataset.approvals(visitor.person)
+    whole = (await dataset.balances(visitor.person))[:1]  # the data set's own account
     return {
         "name": name,
-        # Of the data set's own account.
-        "standing": Standing.of((await dataset.balances(visitor.person))[:1], facts["failures"]),
+        "gauge": BudgetGauge.of(whole, facts["failures"]),
         "accounts": [_account(each) for each in facts.get("accounts", ())],
         "policy": dataset.describe(),
         "tables": describe(dataset.policy),
@@ -141,17 +145,12 @@ async def _dataset(house: House, name: str, visitor: Visitor) -> dict[str, Any]:
 
 
 def _account(facts: dict[str, Any]) -> dict[str, Any]:
-    standing = Standing(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
-    return {"name": facts["account"], "rule": facts["rule"], "standing": standing}
-
-
-def _known(house: House, name: str) -> None:
-    if house.people.find(name) is None:
-        raise not_found()
+    gauge = BudgetGauge(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
+    return {"name": facts["account"], "rule": facts["rule"], "gauge": gauge}
 
 
 def _budget(form: Mapping[str, str]) -> dict[str, Decimal]:
-    """The numbers of a budget, exactly as they were written."""
+    """Return the numbers of a budget, exactly as they were written."""
     written = {name: form.get(name, "").strip() for name in NUMBERS}
     try:
         return {name: Decimal(text) for name, text in written.items() if text}

@@ -1,4 +1,4 @@
-"""Watches: open one, see its rounds, ask the next, stop it. No script: forms, and a page for each answer."""
+"""The watches page: open a watch, ask it questions, stop it. It needs no script."""
 
 import re
 import secrets
@@ -12,69 +12,68 @@ from fastapi.responses import RedirectResponse
 
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.server.approvals import Approval
-from discreet.server.asks import WATCH_TERMS, read_question, read_watch
 from discreet.server.dataset import Dataset
 from discreet.server.journal import digest_of, note
-from discreet.server.pages.datasets import sql_name, standing_of
-from discreet.server.pages.door import PageDoor, PageRoute, Visitor
+from discreet.server.pages.datasets import gauge_of, sql_name
 from discreet.server.pages.rendering import page
-from discreet.tables import Policy
+from discreet.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor
+from discreet.server.request_bodies import WATCH_TERMS, read_question, read_watch
+from discreet.server.rest.bearer_auth import service_of
 
-WAITS = "This price waits for an owner\u2019s word. Open the watch again once it is given."
+WAITS = "This price needs an owner\u2019s approval. Open the watch again once it is approved."
 
 _NUMBER = re.compile(r"-?[0-9]{0,400}\.?[0-9]{1,400}([eE][+-]?[0-9]{1,9})?")
 
-
-def routes(door: PageDoor) -> APIRouter:
-    """An analyst's own watches in this process."""
-    router = APIRouter(include_in_schema=False, route_class=PageRoute)
-
-    @router.get("/datasets/{name}/watches")
-    async def every(request: Request, name: str) -> Response:
-        visitor = await door.admit(request)
-        return await _show(door.house.dataset(name), visitor)
-
-    @router.post("/datasets/{name}/watches")
-    async def begin(request: Request, name: str) -> Response:
-        visitor, dataset, form = await _read(door, request, name)
-        try:
-            key = form.get("key") or None
-            opened = await dataset.open_watch(visitor.person, read_watch(_numbers(form)), key=key)
-        except DiscreetError as error:
-            return await _show(dataset, visitor, problem=error, filled=form)
-        if isinstance(opened, Approval):
-            return await _show(dataset, visitor, waits=WAITS)
-        return _back(name)
-
-    @router.post("/datasets/{name}/watches/{watch}/test")
-    async def test(request: Request, name: str, watch: str) -> Response:
-        visitor, dataset, form = await _read(door, request, name)
-        try:
-            question = read_question(form.get("sql"), door.house.limits)
-            note(request.scope, question=digest_of([question]))
-            await dataset.test(visitor.person, watch, question)
-        except DiscreetError as error:
-            return await _show(dataset, visitor, problem=error, filled={**form, "watch": watch})
-        return _back(name)
-
-    @router.post("/datasets/{name}/watches/{watch}/stop")
-    async def stop(request: Request, name: str, watch: str) -> Response:
-        visitor, dataset, _ = await _read(door, request, name)
-        dataset.stop_watch(visitor.person, watch)
-        return _back(name)
-
-    return router
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
-async def _read(door: PageDoor, request: Request, name: str) -> tuple[Visitor, Dataset, Mapping[str, str]]:
-    visitor = await door.admit(request)
-    form = await door.form(request, expected=visitor.csrf)
-    note(request.scope, dataset=name)
-    return visitor, door.house.dataset(name), form
+@router.get("/datasets/{name}/watches")
+async def show(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show the user's own watches in this process."""
+    return await _show(service_of(request).dataset(name), visitor)
+
+
+@router.post("/datasets/{name}/watches")
+async def begin(request: Request, sent: Form, name: str) -> Response:
+    """Open a watch."""
+    dataset = _dataset(request, name)
+    try:
+        terms, key = read_watch(_numbers(sent.fields)), sent.fields.get("key") or None
+        opened = await dataset.open_watch(sent.visitor.person, terms, key=key)
+    except DiscreetError as error:
+        return await _show(dataset, sent.visitor, problem=error, filled=sent.fields)
+    if isinstance(opened, Approval):
+        return await _show(dataset, sent.visitor, waits=WAITS)
+    return _back(name)
+
+
+@router.post("/datasets/{name}/watches/{watch}/test")
+async def test(request: Request, sent: Form, name: str, watch: str) -> Response:
+    """Ask a watch its next question."""
+    dataset = _dataset(request, name)
+    try:
+        question = read_question(sent.fields.get("sql"), service_of(request).limits)
+        note(request, question=digest_of([question]))
+        await dataset.test(sent.visitor.person, watch, question)
+    except DiscreetError as error:
+        return await _show(dataset, sent.visitor, problem=error, filled={**sent.fields, "watch": watch})
+    return _back(name)
+
+
+@router.post("/datasets/{name}/watches/{watch}/stop")
+async def stop(request: Request, sent: Form, name: str, watch: str) -> Response:
+    """Stop a watch."""
+    _dataset(request, name).stop_watch(sent.visitor.person, watch)
+    return _back(name)
+
+
+def _dataset(request: Request, name: str) -> Dataset:
+    note(request, dataset=name)
+    return service_of(request).dataset(name)
 
 
 def _numbers(form: Mapping[str, str]) -> dict[str, int | Decimal]:
-    """The numbers of a form, exactly as they were written."""
+    """Return the numbers of a form, exactly as they were written."""
     written = {name: form.get(name, "").strip() for name in WATCH_TERMS}
     for name, text in written.items():
         if text and not _NUMBER.fullmatch(text):
@@ -99,17 +98,12 @@ async def _show(
         status=problem.status if problem else 202 if waits else 200,
         dataset=dataset,
         watches=dataset.watches(visitor.person),
-        standing=await standing_of(dataset, visitor),
-        example=_example(dataset.policy),
+        gauge=await gauge_of(dataset, visitor),
+        example=f"SELECT COUNT(*) FROM {sql_name(dataset.policy.tables[0].name)}",  # noqa: S608  text to edit
         seconds=dataset.describe()["deadline_s"],
-        problem=problem.message.splitlines()[0] if problem else "",  # the rest draws its place in plain text
+        problem=problem.message.splitlines()[0] if problem else "",  # the other lines underline plain text
         waits=waits,
         filled=defaultdict(str, filled or {}),
         key=secrets.token_hex(16),  # a form that is sent twice opens one watch
         **visitor.frame,
     )
-
-
-def _example(policy: Policy) -> str:
-    source = f"FROM {sql_name(policy.tables[0].name)}"
-    return f"SELECT COUNT(*) {source}"

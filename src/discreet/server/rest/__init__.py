@@ -1,15 +1,16 @@
-"""The routes of REST. A bearer token opens all of /api; nothing else does."""
+"""The routes of REST. All of /api needs a bearer token, and nothing else opens it."""
 
 from fastapi import APIRouter
 
-from discreet.server.house import House
-from discreet.server.rest import house as of_the_house, looks, owners, people, questions
-from discreet.server.rest.door import Door
+from discreet.server.limits import Limits
+from discreet.server.rest import admin, questions, reads
 
 
-def router(house: House) -> APIRouter:
-    """All routes of a house."""
-    routes, door = APIRouter(), Door(house)
-    for part in (of_the_house, looks, questions, owners, people):
-        part.add_routes(routes, house, door)
+def router(limits: Limits) -> APIRouter:
+    """Return all routes; `limits` are part of their schemas."""
+    routes = APIRouter()
+    routes.include_router(reads.router)
+    routes.include_router(questions.ask_router(limits))
+    routes.include_router(questions.watch_router)
+    routes.include_router(admin.router)
     return routes

@@ -1,128 +1,132 @@
-"""Routes of questions: data sets, explain, ask, watch."""
+"""Routes that ask: explain, ask, and watches."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import APIRouter, Header, Request, Response
 
 from discreet.answers import Answer, store
 from discreet.server.approvals import Approval
-from discreet.server.asks import WATCH_TERMS, read_ask, read_object, read_question, read_watch
-from discreet.server.dataset import Given
-from discreet.server.failures import as_json
-from discreet.server.house import House
-from discreet.server.journal import digest_of
-from discreet.server.people import Person
-from discreet.server.refusals import after_the_charge
+from discreet.server.dataset import AskResult, Dataset
+from discreet.server.http_errors import after_the_charge, as_json
+from discreet.server.journal import digest_of, note
+from discreet.server.limits import Limits
+from discreet.server.request_bodies import (
+    WATCH_TERMS,
+    AskRequest,
+    read_ask,
+    read_object,
+    read_question,
+    read_watch,
+)
 from discreet.server.rest import schemas
-from discreet.server.rest.door import Door, noted
+from discreet.server.rest.bearer_auth import Admitted, read_body, service_of
+from discreet.server.rest.schemas import many, record, replies
 
-Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
+Key: TypeAlias = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
+UNPAID = (400, 403, 413)
 
-
-def add_routes(routes: APIRouter, house: House, door: Door) -> None:
-    """Add them to a router."""
-    Admitted = Annotated[Person, Depends(door.admit)]  # noqa: N806  a type, though a local one
-    asked = schemas.body(schemas.ask(house.limits))
-    unpaid = (400, 403, 413)
-
-    @routes.post(
-        "/api/datasets/{name}/explain",
-        openapi_extra=asked,
-        responses=schemas.replies(schemas.given(schemas.PLAN, "plans", "free"), *unpaid),
-    )
-    async def explain(request: Request, person: Admitted, name: str) -> Response:
-        """The price and the expected error of a question, before anything is spent."""
-        dataset = house.dataset(name)
-        ask = read_ask(await door.body(request), house.limits)
-        noted(request, dataset=name, question=digest_of(ask.questions))
-        plans = await dataset.explain(ask)
-        free = await dataset.is_free(person, plans)
-        shown = await house.desk.plan(lambda: [plan.to_json() for plan in plans])
-        return as_json({"plans": shown, "free": free} if ask.is_list else {**shown[0], "free": free})
-
-    @routes.post(
-        "/api/datasets/{name}/ask",
-        openapi_extra=asked,
-        responses=schemas.replies(
-            schemas.given(schemas.ANSWER, "answers", "charged"), *unpaid, also={202: schemas.WAITING}
-        ),
-    )
-    async def ask(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
-        """A private answer, with its intervals and its receipt. Charged before any data is read."""
-        dataset = house.dataset(name)
-        ask = read_ask(await door.body(request), house.limits)
-        noted(request, dataset=name, question=digest_of(ask.questions))
-        given = await dataset.ask(person, ask, key=key)
-        if isinstance(given, Approval):
-            return _waiting(given)
-        noted(request, charge=given.charge, charged=given.charged)
-        with after_the_charge():
-            return await house.desk.look(lambda: as_json(_answers(given, as_list=ask.is_list)))
-
-    @routes.post(
-        "/api/datasets/{name}/watch",
-        status_code=201,
-        openapi_extra=schemas.body(schemas.WATCH),
-        responses=schemas.replies(
-            schemas.record({"watch": schemas.TEXT}), *unpaid, status=201, also={202: schemas.WAITING}
-        ),
-    )
-    async def watch(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
-        """Open a watch, charged whole. It lives in this process, and ends with it."""
-        dataset = house.dataset(name)
-        terms = read_watch(read_object(await door.body(request), set(WATCH_TERMS)))
-        noted(request, dataset=name)
-        opened = await dataset.open_watch(person, terms, key=key)
-        return _waiting(opened) if isinstance(opened, Approval) else as_json({"watch": opened}, status=201)
-
-    @routes.get(
-        "/api/datasets/{name}/watch",
-        responses=schemas.replies(schemas.record({"watches": schemas.many(schemas.OPEN_WATCH)})),
-    )
-    async def watches(person: Admitted, name: str) -> Response:
-        """One's own watches in this process: what was asked of each, and what it said."""
-        return as_json({"watches": house.dataset(name).watches(person)})
-
-    @routes.delete(
-        "/api/datasets/{name}/watch/{watch}",
-        responses=schemas.replies(schemas.record({"stopped": schemas.TEXT})),
-    )
-    async def stop(request: Request, person: Admitted, name: str, watch: str) -> Response:
-        """End one's watch. What it cost stays charged."""
-        house.dataset(name).stop_watch(person, watch)
-        noted(request, dataset=name)
-        return as_json({"stopped": watch})
-
-    @routes.post(
-        "/api/datasets/{name}/watch/{watch}/test",
-        openapi_extra=schemas.body(schemas.TEST),
-        responses=schemas.replies(schemas.record({"above": schemas.FLAG, "finished": schemas.FLAG}), *unpaid),
-    )
-    async def test(request: Request, person: Admitted, name: str, watch: str) -> Response:
-        """Whether a COUNT or SUM is above the watch's threshold, by its noise."""
-        dataset = house.dataset(name)
-        facts = read_object(await door.body(request), {"sql"})
-        question = read_question(facts.get("sql"), house.limits)
-        noted(request, dataset=name, question=digest_of([question]))
-        above, finished = await dataset.test(person, watch, question)
-        return as_json({"above": above, "finished": finished})
+watch_router = APIRouter()
 
 
-def _answers(given: Given, *, as_list: bool) -> dict[str, Any]:
-    shown = [_answer(answer) for answer in given.answers]
-    return {"answers": shown, "charged": given.charged} if as_list else shown[0]
+def ask_router(limits: Limits) -> APIRouter:
+    """Return the routes of ask and explain; the limits are part of their schema."""
+    router, body = APIRouter(), schemas.body(schemas.ask(limits))
+    plans = replies(schemas.one_or_many(schemas.PLAN, "plans", "free"), *UNPAID)
+    answers = schemas.one_or_many(schemas.ANSWER, "answers", "charged")
+    waiting = replies(answers, *UNPAID, also={202: schemas.WAITING})
+    for path, route, responses in (("explain", explain, plans), ("ask", ask, waiting)):
+        router.add_api_route(
+            f"/api/datasets/{{name}}/{path}", route, methods=["POST"], openapi_extra=body, responses=responses
+        )
+    return router
+
+
+async def explain(request: Request, person: Admitted, name: str) -> Response:
+    """Return the price and the expected error of a question, before anything is spent."""
+    dataset, ask = await _read_ask(request, name)
+    plans = await dataset.explain(ask)
+    free = await dataset.is_free(person, plans)
+    shown = await service_of(request).executor.plan(lambda: [plan.to_json() for plan in plans])
+    return as_json({"plans": shown, "free": free} if ask.is_list else {**shown[0], "free": free})
+
+
+async def ask(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
+    """Return a private answer with its intervals and its receipt. Charged before any data is read."""
+    dataset, asked = await _read_ask(request, name)
+    result = await dataset.ask(person, asked, key=key)
+    if isinstance(result, Approval):
+        return _waiting(result)
+    note(request, charge=result.charge, charged=result.charged)
+    with after_the_charge():
+        executor = service_of(request).executor
+        return await executor.use_ledger(lambda: as_json(_answers(result, as_list=asked.is_list)))
+
+
+@watch_router.post(
+    "/api/datasets/{name}/watch",
+    status_code=201,
+    openapi_extra=schemas.body(schemas.WATCH),
+    responses=replies(record({"watch": schemas.TEXT}), *UNPAID, status=201, also={202: schemas.WAITING}),
+)
+async def watch(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
+    """Open a watch, charged in full. It exists in this process, and ends with it."""
+    dataset = service_of(request).dataset(name)
+    terms = read_watch(read_object(await read_body(request), set(WATCH_TERMS)))
+    note(request, dataset=name)
+    opened = await dataset.open_watch(person, terms, key=key)
+    return _waiting(opened) if isinstance(opened, Approval) else as_json({"watch": opened}, status=201)
+
+
+@watch_router.get(
+    "/api/datasets/{name}/watch", responses=replies(record({"watches": many(schemas.OPEN_WATCH)}))
+)
+async def watches(request: Request, person: Admitted, name: str) -> Response:
+    """Return your own watches in this process, with their questions and answers."""
+    return as_json({"watches": service_of(request).dataset(name).watches(person)})
+
+
+@watch_router.delete(
+    "/api/datasets/{name}/watch/{watch}", responses=replies(record({"stopped": schemas.TEXT}))
+)
+async def stop(request: Request, person: Admitted, name: str, watch: str) -> Response:
+    """Close your watch. Its charge stays."""
+    service_of(request).dataset(name).stop_watch(person, watch)
+    note(request, dataset=name)
+    return as_json({"stopped": watch})
+
+
+@watch_router.post(
+    "/api/datasets/{name}/watch/{watch}/test",
+    openapi_extra=schemas.body(schemas.TEST),
+    responses=replies(record({"above": schemas.FLAG, "finished": schemas.FLAG}), *UNPAID),
+)
+async def test(request: Request, person: Admitted, name: str, watch: str) -> Response:
+    """Return whether a COUNT or SUM is above the watch's threshold, with noise."""
+    service = service_of(request)
+    dataset, facts = service.dataset(name), read_object(await read_body(request), {"sql"})
+    question = read_question(facts.get("sql"), service.limits)
+    note(request, dataset=name, question=digest_of([question]))
+    above, finished = await dataset.test(person, watch, question)
+    return as_json({"above": above, "finished": finished})
+
+
+async def _read_ask(request: Request, name: str) -> tuple[Dataset, AskRequest]:
+    service = service_of(request)
+    dataset, ask = service.dataset(name), read_ask(await read_body(request), service.limits)
+    note(request, dataset=name, question=digest_of(ask.questions))
+    return dataset, ask
+
+
+def _answers(result: AskResult, *, as_list: bool) -> dict[str, Any]:
+    shown = [_answer(answer) for answer in result.answers]
+    return {"answers": shown, "charged": result.charged} if as_list else shown[0]
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
     types = {name: expression.type for name, expression in answer.plan.question.columns}
     (stored,) = json.loads(store([answer]))["answers"]
-    return {
-        **answer.to_json(),
-        "types": types,
-        "released": stored["sets"],
-        "bounds": stored.get("bounds"),
-    }
+    return {**answer.to_json(), "types": types, "released": stored["sets"], "bounds": stored.get("bounds")}
 
 
 def _waiting(approval: Approval) -> Response:

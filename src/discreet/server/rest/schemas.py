@@ -1,11 +1,12 @@
-"""What requests and responses look like, for OpenAPI: as tight as what the server itself checks."""
+"""OpenAPI schemas of requests and responses, as strict as the server's own checks."""
 
 from typing import Any
 
-from discreet.server.asks import TERMS
 from discreet.server.limits import Limits
+from discreet.server.request_bodies import TERMS
 
 JsonSchema = dict[str, Any]
+MEASURES = ("epsilon", "delta", "rho", "mu")
 
 TEXT: JsonSchema = {"type": "string"}
 FLAG: JsonSchema = {"type": "boolean"}
@@ -19,7 +20,7 @@ NAME: JsonSchema = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._@-]{0,
 
 
 def record(required: dict[str, JsonSchema], optional: dict[str, JsonSchema] | None = None) -> JsonSchema:
-    """An object of these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     return {
         "type": "object",
         "required": list(required),
@@ -29,21 +30,22 @@ def record(required: dict[str, JsonSchema], optional: dict[str, JsonSchema] | No
 
 
 def many(items: JsonSchema, **limits: int) -> JsonSchema:
-    """A list."""
+    """Return the schema of a list."""
     return {"type": "array", "items": items, **limits}
 
 
 def by_name(values: JsonSchema, **limits: int) -> JsonSchema:
-    """An object whose names are not fixed."""
+    """Return the schema of an object with arbitrary names."""
     return {"type": "object", "additionalProperties": values, **limits}
 
 
 def or_null(schema: JsonSchema) -> JsonSchema:
+    """Return a schema that also allows null."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 def ask(limits: Limits) -> JsonSchema:
-    """The body of ask and explain."""
+    """Return the schema of the body of ask and explain."""
     question = {"type": "string", "minLength": 1, "maxLength": limits.question_characters}
     several = many(question, minItems=1, maxItems=limits.questions_in_a_list)
     weights = by_name(POSITIVE, minProperties=1)
@@ -100,8 +102,8 @@ BUDGET = record(
 )
 
 
-def given(part: JsonSchema, plural: str, *extra: str) -> JsonSchema:
-    """One answer or plan, or a list of them, with what is said of both."""
+def one_or_many(part: JsonSchema, plural: str, *extra: str) -> JsonSchema:
+    """Return the schema of one answer or plan, or of a list of them, with the flags of both."""
     flags = dict.fromkeys(extra, FLAG)
     properties = {**part["properties"], **flags}
     single = {**part, "properties": properties, "required": list(dict.fromkeys([*part["required"], *extra]))}
@@ -140,33 +142,36 @@ ERROR = record({"error": record({"code": TEXT, "message": TEXT, "fields": by_nam
 
 
 def body(schema: JsonSchema) -> dict[str, Any]:
-    """A route's request body, for `openapi_extra`."""
+    """Return a route's request body, for `openapi_extra`."""
     content = {"application/json": {"schema": schema}}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def reply(code: int, schema: JsonSchema) -> dict[str, Any]:
-    """One response that a route may give."""
-    return {"description": _WORDS.get(code, "given"), "content": {"application/json": {"schema": schema}}}
+    """Return one response of a route."""
+    return {
+        "description": _DESCRIPTIONS.get(code, "success"),
+        "content": {"application/json": {"schema": schema}},
+    }
 
 
 def replies(
     schema: JsonSchema, *failures: int, status: int = 200, also: dict[int, JsonSchema] | None = None
 ) -> dict[int | str, dict[str, Any]]:
-    """A route's responses: what it gives, and the failures that it may end in."""
+    """Return all responses of a route: its result, and its possible errors."""
     every = {status: schema, **(also or {})} | dict.fromkeys((*failures, 401, 404, 409, 422, 429, 503), ERROR)
     return {code: reply(code, each) for code, each in every.items()}
 
 
-_WORDS = {
+_DESCRIPTIONS = {
     202: "waits for an owner's approval",
-    400: "a parameter that must be refused",
+    400: "an invalid parameter",
     401: "no valid token",
     403: "not allowed",
-    404: "nothing of that name for you",
-    409: "does not fit the budget, or contradicts the ledger",
+    404: "not found, or no access",
+    409: "exceeds the budget, or contradicts the ledger",
     413: "too large",
-    422: "a question outside the allowed list",
-    429: "too much at once",
-    503: "charged and not answered in time, or not available",
+    422: "a question that is not supported",
+    429: "too many requests",
+    503: "charged but not answered in time, or not available",
 }

@@ -7,8 +7,8 @@
   const form = byId("question");
   const area = byId("sql");
   const send = byId("send");
-  const words = JSON.parse(byId("completions").textContent);
-  const editor = Editor.make(area, byId("suggestions"), words);
+  const completions = JSON.parse(byId("completions").textContent);
+  const editor = Editor.make(area, byId("suggestions"), completions);
   const base = `/datasets/${encodeURIComponent(root.dataset.dataset)}`;
   const csrf = document.querySelector("meta[name=csrf]").content;
   let timer = 0;
@@ -43,15 +43,15 @@
 
   const facts = (pairs) => Figures.facts(byId("price-facts"), pairs);
 
-  function gauge(standing, free = false) {
+  function drawGauge(gauge, free = false) {
     const block = byId("gauge");
-    const over = standing.fits === 0 && !free;
+    const over = gauge.fits === 0 && !free;
     const next = block.querySelector(".next");
-    next.setAttribute("x", `${over ? 0 : standing.spent}%`);
-    next.setAttribute("width", free ? "0" : `${over ? 100 : Math.min(standing.next ?? 0, 100 - standing.spent)}%`);
+    next.setAttribute("x", `${over ? 0 : gauge.spent}%`);
+    next.setAttribute("width", free ? "0" : `${over ? 100 : Math.min(gauge.next ?? 0, 100 - gauge.spent)}%`);
     next.classList.toggle("over", over);
-    block.querySelector(".spent").setAttribute("width", `${standing.spent}%`);
-    const said = standing.words;
+    block.querySelector(".spent").setAttribute("width", `${gauge.spent}%`);
+    const said = gauge.texts;
     block.querySelector(".gone").textContent = said.gone;
     block.querySelector(".spent-number").textContent = said.spent;
     block.querySelector(".left-number").textContent = said.remaining;
@@ -72,16 +72,16 @@
     byId("sql-error").textContent = "";
     editor.mark(null);
     byId("free").hidden = !found.free;
-    const words = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
-    const [price, cost] = [words(found.price), words(found.cost)];
-    const fits = found.standing.fits;
+    const text = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
+    const [price, cost] = [text(found.price), text(found.cost)];
+    const fits = found.gauge.fits;
     facts([
       ["price", found.free ? "free" : price],
       ...(price === cost || found.free ? [] : [["of the budget", cost]]),
       ["such questions that fit", fits === null ? "—" : fits.toLocaleString("en")],
       ["answer after", found.free ? "at once" : `${found.seconds} s`],
     ]);
-    const over = gauge(found.standing, found.free);
+    const over = drawGauge(found.gauge, found.free);
     send.disabled = asking || over;
     byId("state").textContent = over ? "This costs more than is left. Ask for less, or ask the owner for more." : "";
     const holder = byId("forecast");
@@ -162,7 +162,7 @@
     const holder = byId("chart");
     holder.hidden = !found.figure;
     if (found.figure) Figures.drawBoth(holder, found.figure);
-    gauge({ ...found.standing, next: 0, fits: null });
+    drawGauge({ ...found.gauge, next: 0, fits: null });
     section.focus({ preventScroll: true });
     section.scrollIntoView({ block: "nearest" });
   }
@@ -177,7 +177,7 @@
     try {
       const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
       const found = await post("ask", text, { "idempotency-key": key });
-      byId("state").textContent = found.waiting ? "This price needs the owner’s word. Ask again when it was approved." : "";
+      byId("state").textContent = found.waiting ? "This price needs an owner’s approval. Ask again once it is approved." : "";
       if (!found.waiting) showAnswer(found, asked);
     } catch (error) {
       byId("state").textContent = error.message;

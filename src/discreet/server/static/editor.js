@@ -1,9 +1,9 @@
-// A plain textarea that completes words of the policy and underlines the place of an error.
+// A plain textarea that completes names of the policy and underlines the place of an error.
 "use strict";
 const Editor = (() => {
   const MOST = 8;
 
-  function make(area, list, words) {
+  function make(area, list, completions) {
     const backdrop = area.parentElement.querySelector(".backdrop");
     let active = -1;
     let shown = [];
@@ -38,9 +38,9 @@ const Editor = (() => {
     }
 
     function insert(index) {
-      const { word, kind } = shown[index];
+      const { text, kind } = shown[index];
       const start = area.selectionStart - begun().length;
-      area.setRangeText(kind === "aggregate" ? `${word}(` : `${word} `, start, area.selectionStart, "end");
+      area.setRangeText(kind === "aggregate" ? `${text}(` : `${text} `, start, area.selectionStart, "end");
       close();
       area.focus();
       area.dispatchEvent(new Event("input", { bubbles: true }));
@@ -50,17 +50,17 @@ const Editor = (() => {
     function suggest(everything) {
       const start = begun().toLowerCase();
       if (!start && !everything) return close();
-      const fits = words.filter(({ word }) => word.toLowerCase().replace(/^['"]/, "").startsWith(start.replace(/^['"]/, "")));
-      shown = fits.filter(({ word }) => word.toLowerCase() !== start).slice(0, MOST);
+      const fits = completions.filter(({ text }) => text.toLowerCase().replace(/^['"]/, "").startsWith(start.replace(/^['"]/, "")));
+      shown = fits.filter(({ text }) => text.toLowerCase() !== start).slice(0, MOST);
       if (!shown.length) return close();
-      list.replaceChildren(...shown.map(({ word, kind }, i) => {
+      list.replaceChildren(...shown.map(({ text, kind }, i) => {
         const item = document.createElement("div");
         item.id = `suggestion-${i}`;
         item.setAttribute("role", "option");
         item.setAttribute("aria-selected", "false");
         const name = document.createElement("span");
         const what = document.createElement("small");
-        name.textContent = word;
+        name.textContent = text;
         what.textContent = kind;
         item.append(name, what);
         item.addEventListener("mousedown", (event) => { event.preventDefault(); insert(i); });

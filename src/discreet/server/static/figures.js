@@ -1,4 +1,4 @@
-// Draw a figure that the server made, with Plotly: words go to the caption, marks to the plot.
+// Draw a figure that the server made, with Plotly: its texts go to the caption, its marks to the plot.
 "use strict";
 // Plotly writes some styles of its drawings as attributes, which the pages' security policy forbids to everyone.
 // Through the style object, which only a script of ours can reach, the same is allowed.
@@ -51,7 +51,7 @@ const Figures = (() => {
     });
   });
 
-  // Pairs of words and numbers, into a list of definitions.
+  // Pairs of labels and numbers, into a list of definitions.
   function facts(list, pairs) {
     list.replaceChildren(...pairs.map(([label, value]) => {
       const pair = document.createElement("div");

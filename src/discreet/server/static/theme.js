@@ -16,9 +16,9 @@
   }
 
   function label(button) {
-    const words = { auto: "automatic", light: "light", dark: "dark" };
-    button.setAttribute("aria-label", `Theme: ${words[choice]}`);
-    button.title = `Theme: ${words[choice]}`;
+    const names = { auto: "automatic", light: "light", dark: "dark" };
+    button.setAttribute("aria-label", `Theme: ${names[choice]}`);
+    button.title = `Theme: ${names[choice]}`;
     const use = button.querySelector("use");
     use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${choice}`));
   }

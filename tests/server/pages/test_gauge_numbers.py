@@ -6,18 +6,18 @@ from discreet.errors import InvalidParameter
 from discreet.ledger import Balance
 from discreet.losses import GDP, ApproxDP
 from discreet.planning import plan_asked
-from discreet.server.pages.standing import Standing, cost_of_plan
+from discreet.server.pages.gauge import BudgetGauge, cost_of_plan
 from discreet.tables import from_arguments
 
-HALF = Standing(
+HALF = BudgetGauge(
     {"epsilon": Fraction(1), "delta": Fraction(1, 10**6)},
     {"epsilon": Fraction(1, 3), "delta": Fraction(1, 10**7)},
 )
 
 
 def test_what_is_left_is_rounded_down_and_what_is_spent_up():
-    assert HALF.words["remaining"] == "0.333333"
-    assert HALF.words["spent"] == "0.666667"
+    assert HALF.texts["remaining"] == "0.333333"
+    assert HALF.texts["spent"] == "0.666667"
 
 
 @pytest.mark.parametrize(
@@ -60,15 +60,15 @@ STANDINGS = {
 
 @pytest.mark.parametrize("names", STANDINGS, ids=" ".join)
 def test_the_gauge_shows_the_account_that_binds_and_nobody_elses_spending(names):
-    words = Standing.of([balance(name, *ACCOUNTS[name]) for name in names]).words
+    words = BudgetGauge.of([balance(name, *ACCOUNTS[name]) for name in names]).texts
     shown = tuple(words[part] for part in ("gone", "spent", "remaining", "limit", "delta_remaining"))
     assert shown == STANDINGS[names]
 
 
 def test_of_two_accounts_with_as_much_left_ones_own_is_shown():
     accounts = [balance("t", pair(6), pair(2)), balance("t/analyst/ann", pair(2), pair(2))]
-    assert Standing.of(accounts).whose == "analyst"
-    assert Standing.of(accounts).spent == 0
+    assert BudgetGauge.of(accounts).whose == "analyst"
+    assert BudgetGauge.of(accounts).spent == 0
 
 
 BUDGETS = {
@@ -95,7 +95,7 @@ def test_a_price_that_the_account_does_not_take_is_refused_beforehand():
 
 
 def test_a_gaussian_budget_is_counted_in_squares():
-    standing = Standing.of([balance("t", GDP(0.5), GDP(0.4))])
+    standing = BudgetGauge.of([balance("t", GDP(0.5), GDP(0.4))])
     assert standing.spent == Fraction(9, 100)
     assert standing.fits({"mu": Fraction(4, 100)}) == 4
 

@@ -1,4 +1,4 @@
-"""How a budget stands, as the pages show it: a gauge, numbers on the safe side, how many questions fit."""
+"""The budget gauge of the pages: a bar, numbers rounded to the safe side, and how many questions fit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ NUMBERS = (*SYMBOLS, "delta")
 MANY = 10**6
 
 
-# Whose account it is that binds: what is gone from it, and what it is.
+# The account that limits a user: how the pages name what was spent from it, and the account itself.
 WHOSE = {
     "all": ("spent by all", "of"),
     "analyst": ("you spent", "of your own limit,"),
@@ -26,18 +26,18 @@ WHOSE = {
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A limit, and what of it remains, by measure; and whose it is."""
+class BudgetGauge:
+    """A limit and what remains of it, by measure; and the account it belongs to."""
 
     limit: Mapping[str, Fraction]
     remaining: Mapping[str, Fraction]
     whose: str = "all"
-    failures: Mapping[str, Any] = field(default_factory=dict)  # counted, left; to an owner, by analyst
+    failures: Mapping[str, Any] = field(default_factory=dict)  # counted, left; for an owner, also by analyst
 
     @classmethod
-    def of(cls, balances: Sequence[Balance], failures: Mapping[str, Any] | None = None) -> "Standing":
-        """What may be spent where all these accounts must be fit: of each number the account that has least
-        left, one's own rather than everybody's.
+    def of(cls, balances: Sequence[Balance], failures: Mapping[str, Any] | None = None) -> "BudgetGauge":
+        """Return what may be spent when a charge must fit all these accounts: for each number the one with
+        least left, and the user's own before the shared one.
         """
         limits = [numbers_of(notion_json(each.budget)) for each in balances]
         left = [numbers_of(notion_json(each.remaining)) for each in balances]
@@ -53,28 +53,28 @@ class Standing:
 
     @property
     def measure(self) -> str:
-        """What the budget is counted in."""
+        """The measure that the budget is counted in."""
         return next(name for name in SYMBOLS if name in self.limit)
 
     @property
     def symbol(self) -> str:
-        """The measure's letter."""
+        """The symbol of the measure."""
         return SYMBOLS[self.measure]
 
     @property
     def spent(self) -> Fraction:
-        """What is gone, or reserved for others."""
+        """What was spent, or is reserved for others."""
         return self.limit[self.measure] - self.remaining.get(self.measure, Fraction(0))
 
     @property
-    def gauge(self) -> dict[str, float]:
-        """Percentages of the bar."""
+    def bar(self) -> dict[str, float]:
+        """The percentages of the bar."""
         limit = self.limit[self.measure]
         return {"spent": float(100 * self.spent / limit) if limit else 100.0}
 
     @property
-    def words(self) -> dict[str, str]:
-        """Spending rounded up, what is left rounded down; and by whom, of what."""
+    def texts(self) -> dict[str, str]:
+        """The numbers as text: spending rounded up, what is left rounded down; and whose they are."""
         measure = self.measure
         gone, of = WHOSE[self.whose]
         limit, spent = down(self.limit[measure]), up(self.spent)
@@ -92,9 +92,10 @@ class Standing:
         }
 
     def fits(self, price: Mapping[str, Fraction]) -> int | None:
-        """How many more questions at this price fit, at least; None where the price has another measure.
+        """Return how many more questions at this price fit at least; None if the price has another measure.
 
-        >>> Standing({"epsilon": Fraction(1)}, {"epsilon": Fraction(1, 2)}).fits({"epsilon": Fraction(1, 5)})
+        >>> gauge = BudgetGauge({"epsilon": Fraction(1)}, {"epsilon": Fraction(1, 2)})
+        >>> gauge.fits({"epsilon": Fraction(1, 5)})
         2
         """
         if not price.get(self.measure):
@@ -107,24 +108,24 @@ class Standing:
         return min(MANY, *counts) if counts else None
 
     def parts(self, price: Mapping[str, Fraction]) -> dict[str, Any]:
-        """The gauge with the next question's price on it, and how many such fit."""
+        """Return the gauge with the next question's price on it, and how many such questions fit."""
         limit, next_price = self.limit[self.measure], price.get(self.measure, Fraction(0))
         fits = self.fits(price)
         return {
-            **self.gauge,
+            **self.bar,
             "next": float(min(100 * next_price / limit, Fraction(100))) if limit else 0.0,
             "fits": fits,
-            "words": self.words,
+            "texts": self.texts,
         }
 
 
 def _whose(account: str) -> str:
-    """The kind of an account, by the word after the data set's name."""
+    """Return the kind of an account, which follows the data set's name."""
     return account.split("/")[1] if "/" in account else "all"
 
 
 def up(value: Fraction) -> str:
-    """A number for a reader, never below itself.
+    """Return a number as text, rounded up.
 
     >>> up(Fraction(1, 3)), up(Fraction(1, 10**6))
     ('0.333334', '10⁻⁶')
@@ -133,26 +134,26 @@ def up(value: Fraction) -> str:
 
 
 def down(value: Fraction) -> str:
-    """A number for a reader, never above itself."""
+    """Return a number as text, rounded down."""
     return with_power(short_down(value))
 
 
 def numbers_of(facts: Mapping[str, Any]) -> dict[str, Fraction]:
-    """What adds up of a notion written by name: ε, ρ, δ, and the square of μ."""
+    """Return the numbers of a notion that add up: ε, ρ, δ, and the square of μ."""
     numbers = {name: Fraction(str(facts[name])) for name in NUMBERS if name in facts}
     return {name: number**2 if name == "mu" else number for name, number in numbers.items()}
 
 
 def price_of_plan(plan: Plan) -> dict[str, Fraction]:
-    """What was named, or found, as the price of a plan."""
+    """Return the price of a plan, as it was stated or found."""
     price = price_of([plan])
     return {name: getattr(price, name) for name in NUMBERS if getattr(price, name, 0)}
 
 
 def cost_of_plan(plan: Plan) -> dict[str, Fraction]:
-    """What the data set's account would be charged, in its own measure; refused where it has no price for it.
+    """Return what the data set's account would be charged, in its own measure; raise if it cannot be.
 
-    A filter that pays for many charges together has no such number for one: there the price stands for it.
+    A filter that pays for many charges together has no such number for one of them: then return the price.
     """
     policy = plan.policy
     if policy.filter is not None:

@@ -1,7 +1,7 @@
-"""One question on its way from its plan to its answer, a step at a time.
+"""One question from its plan to its answer, step by step.
 
-`Curator.ask` takes the steps at once; a server takes them apart, so that what is stored and sent happens at a
-time that the data did not choose.
+`Curator.ask` takes all steps at once; a server takes them one by one, so that it can store and send at fixed
+times.
 """
 
 from collections.abc import Callable
@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 from discreet.answers import Answer, Receipt, restore, store
 from discreet.errors import LedgerConflict
-from discreet.holdings import Holdings
 from discreet.ledger import Charge, Request
 from discreet.planning import Plan, named_price, price_of
 from discreet.release import Permit, Run, release
+from discreet.resources import Resources
 
 Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
 
 
 def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
-    """Read the data for charged plans and draw the noise: their answers, as they are stored."""
+    """Read the data for charged plans, draw the noise, and return the answers as they are stored."""
     released = release(plans, permit, run)
     return store([Answer(plan, numbers, _receipt(plan, permit)) for plan, numbers in released])
 
@@ -27,35 +27,35 @@ def _receipt(plan: Plan, permit: Permit) -> Receipt:
     return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining, failures=permit.failures)
 
 
-class Answering:
+class QueryRun:
     """Plans that are charged, run and stored together: each step once, in this order.
 
-    Privacy: nothing is run that was not charged, and nothing is given that was not stored. What remains is
-    read before the data is: a receipt says nothing of how long its question ran.
+    Privacy: nothing runs that was not charged, and nothing is returned that was not stored. The remaining
+    budget is read before the data, so a receipt does not reveal how long its question ran.
     """
 
-    def __init__(self, holdings: Holdings, plans: tuple[Plan, ...], *, analyst: str) -> None:
+    def __init__(self, resources: Resources, plans: tuple[Plan, ...], *, analyst: str) -> None:
         self.plans = plans
         self._promises = tuple(plan.promises for plan in plans)  # what is charged is what may run
-        self._holdings, self._analyst = holdings, analyst
+        self._resources, self._analyst = resources, analyst
         self._charge: Charge | None = None
         self._permit: Permit | None = None
         self._stored: bytes | None = None
 
     @property
     def charge_id(self) -> int:
-        """The number of the charge that pays, or once paid, for the answer."""
+        """The number of the charge that paid for the answer."""
         return self._charged.id
 
     def find(self) -> tuple[Answer, ...] | None:
-        """The stored answers that asking would give for nothing; None where it would be charged."""
-        found = self._holdings.ledger().find_answer(self._request(key=None))
+        """Return stored answers that asking would return for free, or None if it would be charged."""
+        found = self._resources.ledger().find_answer(self._request(key=None))
         return None if found is None else restore(self.plans, found, charged=False)
 
     def charge(self, *, key: str | None = None) -> bool:
-        """Pay for all plans; False where they were answered before, and this is free."""
-        self._holdings.reach()  # before anything is paid: data that is out of reach costs nothing
-        ledger = self._holdings.ledger()
+        """Charge all plans; return False if they were answered before, which is free."""
+        self._resources.reach()  # before the charge: data that cannot be reached costs nothing
+        ledger = self._resources.ledger()
         self._charge = ledger.charge(self._request(key=key))
         self._stored = self._charge.answer
         if self._stored is None:
@@ -65,30 +65,30 @@ class Answering:
         return self._stored is None
 
     def run(self, runner: Runner | None = None) -> None:
-        """Read the data, once; what is released stays here until it is stored."""
+        """Read the data once; the result stays here until it is stored."""
         if self._permit is None:
-            raise LedgerConflict("a question must be charged before it is run, and it is not.")
+            raise LedgerConflict("a question must be charged before it is run, and this one is not.")
         self._stored = (runner or self._run_here)(self.plans, self._permit)
 
     def store(self) -> tuple[Answer, ...]:
-        """Charged becomes answered; only after this may a byte of the answers leave."""
+        """Store the answers in the ledger and return them: nothing may be sent before this."""
         assert self._stored is not None
         charged = self._charged.answer is None
         if charged:
-            self._holdings.ledger().answer(self._charged, self._stored)
+            self._resources.ledger().answer(self._charged, self._stored)
         return restore(self.plans, self._stored, charged=charged)
 
     def abandon(self) -> None:
-        """Say that no answer will come: a failure, counted. Nothing is refunded."""
-        self._holdings.ledger().abandon(self._charged)
+        """Record in the ledger that there will be no answer: a failure is counted, and nothing refunded."""
+        self._resources.ledger().abandon(self._charged)
 
     def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
-        return run_plans(plans, permit, self._holdings.engine().run)
+        return run_plans(plans, permit, self._resources.engine().run)
 
     @property
     def _charged(self) -> Charge:
         if self._charge is None:
-            raise LedgerConflict("a question must be charged before it is run, and it is not.")
+            raise LedgerConflict("a question must be charged before it is run, and this one is not.")
         return self._charge
 
     def _request(self, *, key: str | None) -> Request:

@@ -1,4 +1,4 @@
-"""What someone asks over HTTP: a question and its price, read exactly and checked before anything happens."""
+"""Request bodies: questions and prices in JSON, read exactly and checked before anything else happens."""
 
 import json
 from collections.abc import Mapping
@@ -15,16 +15,19 @@ WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 LONGEST_TEXT = 500
 
 
-@dataclass(frozen=True)
-class Ask:
-    """One question, or a list of them under one price, with the terms of `Curator.ask`."""
+@dataclass(frozen=True, eq=False)
+class AskRequest:
+    """One question, or a list of them at one price, with the terms of `Curator.ask`.
+
+    Requests are equal when they have the same plans: all terms count.
+    """
 
     sql: str | tuple[str, ...]
     terms: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_list(self) -> bool:
-        """Whether a list was asked, and a list is to be answered."""
+        """Whether a list was asked, so that a list is answered."""
         return isinstance(self.sql, tuple)
 
     @property
@@ -32,16 +35,20 @@ class Ask:
         """The questions, one or several."""
         return list(self.sql) if isinstance(self.sql, tuple) else [self.sql]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AskRequest) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
     @property
-    def identity(self) -> tuple[object, ...]:
-        """Equal for asks that have the same plans."""
+    def _identity(self) -> tuple[object, ...]:
         terms = tuple((name, _frozen(self.terms[name])) for name in TERMS if name in self.terms)
         return (tuple(self.questions), terms)
 
 
-def read_ask(body: bytes, limits: Limits) -> Ask:
-    """The ask that a body states: {"sql": text or list, "epsilon" | "rho" | "within", "delta", "confidence",
-    "bounds", "split"}.
+def read_ask(body: bytes, limits: Limits) -> AskRequest:
+    """Read the body of ask or explain: `sql` (text or list), and any of TERMS.
 
     >>> read_ask(b'{"sql": "SELECT COUNT(*) FROM t", "epsilon": 0.1}', Limits()).terms
     {'epsilon': Decimal('0.1')}
@@ -50,11 +57,11 @@ def read_ask(body: bytes, limits: Limits) -> Ask:
     if "sql" not in facts:
         raise InvalidParameter("a body must have sql, got none.", parameter="sql")
     terms = {name: _read_term(name, facts[name]) for name in TERMS if facts.get(name) is not None}
-    return Ask(_read_sql(facts["sql"], limits), terms)
+    return AskRequest(_read_sql(facts["sql"], limits), terms)
 
 
 def read_watch(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The terms of a watch: threshold and epsilon, perhaps delta, count and sensitivity."""
+    """Read the terms of a watch: threshold and epsilon, optionally delta, count and sensitivity."""
     terms = {term: read_number(facts[term], name=term) for term in WATCH_TERMS if term in facts}
     for term in ("threshold", "epsilon"):
         if term not in terms:
@@ -63,7 +70,7 @@ def read_watch(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(body: bytes, known: set[str]) -> dict[str, Any]:
-    """A JSON object of known names; numbers exactly as written, and only such as JSON has."""
+    """Read a JSON object with known names only, its numbers exactly as written."""
     try:
         found = json.loads(
             body.decode("utf-8"),
@@ -84,7 +91,7 @@ def read_object(body: bytes, known: set[str]) -> dict[str, Any]:
 
 
 def read_text(facts: Mapping[str, Any], name: str) -> str:
-    """A text that a body must have."""
+    """Read a required text."""
     value = facts.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_TEXT or not value.isprintable():
         raise InvalidParameter(f"{name} must be 1 to {LONGEST_TEXT} printable characters.", parameter=name)
@@ -92,7 +99,7 @@ def read_text(facts: Mapping[str, Any], name: str) -> str:
 
 
 def read_question(value: object, limits: Limits) -> str:
-    """The text of one question."""
+    """Read the text of one question."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidParameter(f"sql must be text, got {_kind(value)}.", parameter="sql")
     if len(value) > limits.question_characters:
@@ -100,12 +107,12 @@ def read_question(value: object, limits: Limits) -> str:
             f"sql must have at most {limits.question_characters} characters.", parameter="sql"
         )
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise InvalidParameter("sql must be text that can be written, got a character that cannot.")
+        raise InvalidParameter("sql must be valid Unicode text without NUL characters.")
     return value
 
 
 def read_number(value: object, *, name: str) -> Any:
-    """A number as it was written; anything else that JSON has is refused."""
+    """Read a number as it was written, and refuse every other kind of value."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise InvalidParameter(f"{name} must be a number, got {_kind(value)}.", parameter=name)
     exact(value, name=name)

@@ -1,4 +1,4 @@
-"""The workers of a data set, seen from the server: started when needed, kept, and replaced when they fail."""
+"""The worker processes of a data set: started when needed, reused, and replaced when they fail."""
 
 import asyncio
 import math
@@ -13,29 +13,29 @@ from multiprocessing import forkserver
 from typing import Any, NoReturn
 
 from discreet.errors import EngineFailure
-from discreet.server.refusals import unreachable
+from discreet.server.http_errors import unreachable
 from discreet.server.worker import FAILED, Job, Opening, work
 
-OPENING_S = 600.0  # that a worker may take to open its engine
+OPENING_S = 600.0  # the longest a worker may take to open its engine
 SHORTEST_START_S = 0.25
 
-# Workers are forked from a process that has loaded the library and does nothing else: a fork of this one
-# would copy its threads' locks, and a fresh interpreter would take a second for each.
+# Workers are forked from a process that has loaded the library and does nothing else: forking this process
+# would copy locks held by its threads, and a fresh interpreter would take a second for each worker.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["__main__", "discreet.server.worker"])
 
 
 class Worker:
-    """One process with an engine of its own. Its methods wait: they are for threads.
+    """One process with an engine of its own. Its methods block: call them from threads.
 
-    `sound` until a job has failed or was given up: then nobody knows what state the engine is in.
+    `healthy` until a job failed or was abandoned: after that the state of the engine is unknown.
     """
 
     def __init__(self, opening: Opening) -> None:
         self._folder = tempfile.mkdtemp(prefix="discreet-worker-")
         self._connection, theirs = _CONTEXT.Pipe()
-        told = (theirs, opening, self._folder, dict(os.environ))
-        self._process = _CONTEXT.Process(target=work, args=told, daemon=True)
+        arguments = (theirs, opening, self._folder, dict(os.environ))
+        self._process = _CONTEXT.Process(target=work, args=arguments, daemon=True)
         try:
             self._process.start()
             theirs.close()
@@ -43,39 +43,39 @@ class Worker:
         except BaseException:
             self.end()
             raise
-        self.sound = True
+        self.healthy = True
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be given a job. One that has none says nothing: if there is something to read, it
-        is that the process has ended.
+        """Whether it can take a job. An idle worker sends nothing, so anything to read means that the process
+        has ended.
         """
-        return self.sound and not self._connection.poll(0)
+        return self.healthy and not self._connection.poll(0)
 
     @property
     def pid(self) -> int | None:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
-    def do(self, job: Job) -> Any:
-        """What a job gives; one constant failure, whatever became of it or of the process."""
-        if not self.sound:
+    def run(self, job: Job) -> Any:
+        """Run a job and return its result; raise one constant error, whatever failed."""
+        if not self.healthy:
             _fail()
         try:
             self._connection.send_bytes(pickle.dumps(job))
             return self._receive(None)
         except BaseException:
-            self.sound = False
+            self.healthy = False
             raise
 
     def kill(self) -> None:
-        """End the process at once, whatever it does."""
-        self.sound = False
+        """Kill the process at once."""
+        self.healthy = False
         if self._process.pid is not None:
             self._process.kill()
 
     def end(self) -> None:
-        """Kill it, wait until it is gone, and remove what it wrote."""
+        """Kill the process, wait until it is gone, and remove its folder."""
         self.kill()
         if self._process.pid is not None:
             self._process.join()
@@ -88,19 +88,19 @@ class Worker:
             reply = FAILED
         if reply == FAILED:
             _fail()
-        return pickle.loads(reply)  # noqa: S301  our own process made it
+        return pickle.loads(reply)  # noqa: S301  written by our own process
 
 
 def _fail() -> NoReturn:
     raise EngineFailure("the engine could not be opened, or could not run the plan.")
 
 
-class Crew:
-    """The workers of one data set: at most `most` at work, and `spares` ready to take a failed one's place.
+class WorkerPool:
+    """The workers of one data set: at most `most` busy, and `spares` ready to replace a failed one.
 
-    Who needs one that is not there yet waits for `start_s` from when it was started, a round time that was
-    fixed when the first was opened: neither the data nor any run shows in it. All but `open` and `close` is
-    for one event loop.
+    A caller for whom a worker must be started waits `start_s` from its start: a rounded time, fixed when the
+    first worker was opened, so that it reveals nothing about the data or any run. Call everything except
+    `open` and `close` from one event loop.
     """
 
     def __init__(self, opening: Callable[[], Opening], *, most: int, spares: int = 1) -> None:
@@ -115,12 +115,12 @@ class Crew:
         self.start_s: float | None = None
 
     def open(self) -> None:
-        """Start the first worker now, and wait for it."""
+        """Start the first worker now, and wait until it is ready."""
         if not self._idle:
             self._add(Worker(self._opening()))
 
-    async def take(self) -> Worker:
-        """A worker that is ready, for one job; fails where its engine cannot be opened."""
+    async def acquire(self) -> Worker:
+        """Return a ready worker for one job; raise if its engine cannot be opened."""
         while True:
             while self._idle:
                 worker = self._idle.pop()
@@ -134,8 +134,8 @@ class Crew:
             except Exception:  # noqa: BLE001  no engine, no process, no memory: nothing was charged
                 raise unreachable() from None
 
-    def give_back(self, worker: Worker, *, ended: bool = True) -> None:
-        """Its job has ended, or is due and has not. One that failed or goes on is replaced."""
+    def release(self, worker: Worker, *, ended: bool = True) -> None:
+        """Return a worker to the pool. One that failed or is still busy at its deadline is replaced."""
         self._taken.discard(worker)
         if ended and worker.is_ready and not self._closed:
             self._idle.append(worker)
@@ -144,7 +144,7 @@ class Crew:
             self._start_spare()
 
     def close(self) -> None:
-        """End all workers, whatever they do."""
+        """Kill all workers, also busy ones."""
         self._closed = True
         for worker in (*self._idle, *self._taken):
             worker.end()
@@ -157,7 +157,7 @@ class Crew:
             self._start()
 
     def _start(self) -> "asyncio.Task[None]":
-        """A worker that is being started: one more where there is room, else one that is under way."""
+        """Start one more worker if there is room; return its task, or that of one already starting."""
         if self._starting and len(self._taken) + len(self._starting) >= self._room:
             return next(iter(self._starting))
         task = asyncio.ensure_future(self._start_one())
@@ -168,7 +168,7 @@ class Crew:
     def _started(self, task: "asyncio.Task[None]") -> None:
         self._starting.discard(task)
         if not task.cancelled():
-            task.exception()  # looked at: nobody may be waiting for it
+            task.exception()  # mark as retrieved: possibly no one waits for it
 
     async def _start_one(self) -> None:
         loop = asyncio.get_running_loop()
@@ -194,7 +194,7 @@ class Crew:
 
 
 def round_up(seconds: float) -> float:
-    """A round time in which another worker is surely open: a power of two, twice as long at least.
+    """Return a time in which another worker is surely open: a power of two, at least twice as long.
 
     >>> round_up(0.02), round_up(0.3), round_up(5)
     (0.25, 1.0, 16.0)

@@ -1,4 +1,4 @@
-"""The house: the data sets that are served, the people who may come in, and the limits for all."""
+"""The service: the data sets that are served, the users who may ask, and the limits for all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,19 +8,19 @@ from discreet.curator import Curator
 from discreet.errors import InvalidParameter
 from discreet.server.approvals import Approvals
 from discreet.server.dataset import Dataset
-from discreet.server.deadlines import Desk
+from discreet.server.deadlines import FixedTimeExecutor
+from discreet.server.http_errors import busy, not_found, unauthenticated
 from discreet.server.journal import Journal
 from discreet.server.limits import Limits, Rate
 from discreet.server.people import People, Person
 from discreet.server.records import Records, open_records
-from discreet.server.refusals import busy, not_found, unauthenticated
 from discreet.tables import beside, from_policy
 
 
-class House:
+class Service:
     """Everything that an application serves.
 
-    `datasets` are by name; `people` says whose token it is; `admit` is the door of REST and pages alike.
+    `datasets` are by name; `people` finds the user of a token; `admit` is the check of REST and pages alike.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class House:
     ) -> None:
         self.limits, self.journal = limits or Limits(), journal or Journal()
         self.people, self._approvals, self._records = People(records), Approvals(records), records
-        self.desk = Desk(self.limits)
+        self.executor = FixedTimeExecutor(self.limits)
         self.datasets: Mapping[str, Dataset] = self._open(curators)
         self._by_token, self._by_address = Rate(self.limits.token_per_s), Rate(self.limits.address_per_s)
 
@@ -46,23 +46,21 @@ class House:
         limits: Limits | None = None,
         journal: Journal | None = None,
     ) -> Self:
-        """The house of these policy files; people are kept beside the first one's ledger unless told
-        otherwise.
-        """
+        """Open the data sets of these policy files. Users are stored next to the first ledger by default."""
         if not policies:
-            raise InvalidParameter("a house must serve at least one policy, got none.", parameter="policy")
+            raise InvalidParameter("policies must name at least one file, got none.", parameter="policy")
         curators = [Curator.from_policy(policy) for policy in policies]
-        records = open_records(people or people_beside(policies[0]))
+        records = open_records(people or people_of_policy(policies[0]))
         return cls(curators, records, limits=limits, journal=journal)
 
     def dataset(self, name: str) -> Dataset:
-        """The data set of this name."""
+        """Return the data set of this name, or raise."""
         if name not in self.datasets:
             raise not_found()
         return self.datasets[name]
 
     def admit(self, token: str, *, address: str) -> Person:
-        """Whose token this is, within the rates; one constant refusal for every token that is not valid."""
+        """Return the user of a token, within the rates, or raise the one error for all invalid tokens."""
         if not self._by_address.allows(address):
             raise busy()
         person = self.people.identify(token)
@@ -72,15 +70,20 @@ class House:
             raise busy()
         return person
 
+    def check_known(self, name: str) -> None:
+        """Raise if there is no user of this name."""
+        if self.people.find(name) is None:
+            raise not_found()
+
     def open_all(self) -> Self:
-        """Open every engine and ledger now: what is wrong with a policy or its data shows before serving."""
+        """Open every engine and ledger now, so that problems are reported before serving."""
         for dataset in self.datasets.values():
             dataset.open()
         return self
 
     async def close(self) -> None:
-        """Finish what is under way, then give back files and connections."""
-        await self.desk.close()
+        """Finish what is running, then close files and connections."""
+        await self.executor.close()
         for dataset in self.datasets.values():
             dataset.close()
         self._records.close()
@@ -89,16 +92,16 @@ class House:
     def _open(self, curators: Iterable[Curator]) -> dict[str, Dataset]:
         datasets: dict[str, Dataset] = {}
         for curator in curators:
-            dataset = Dataset(curator, self.desk, self._approvals, self.limits)
+            dataset = Dataset(curator, self.executor, self._approvals, self.limits)
             if dataset.name in datasets:
                 raise InvalidParameter(
-                    f"data sets of one house must differ in id, got {dataset.name!r} twice.", parameter="id"
+                    f"id must be different for each data set, got {dataset.name!r} twice.", parameter="id"
                 )
             datasets[dataset.name] = dataset
         return datasets
 
 
-def people_beside(policy: str | Path) -> str:
-    """Where the people of a policy's house are kept: in the ledger's database, or in a file beside it."""
+def people_of_policy(policy: str | Path) -> str:
+    """Return where a policy's users are stored: the ledger's database, or a file next to the ledger."""
     place = str(from_policy(policy).ledger.place)
     return place if "://" in place else str(beside(policy, ".people"))

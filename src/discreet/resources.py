@@ -1,4 +1,4 @@
-"""What a curator holds: one engine and one ledger, opened when first needed, shared by all who ask."""
+"""The resources of a curator: one engine and one ledger, opened when first needed, shared by all analysts."""
 
 import contextlib
 import threading
@@ -12,7 +12,7 @@ from discreet.ledger import Ledger, open_ledger
 from discreet.tables import Policy
 
 
-class Holdings:
+class Resources:
     """The engine and the ledger of a policy's data set. Opening is safe from several threads."""
 
     def __init__(
@@ -33,22 +33,22 @@ class Holdings:
         self._ledger: Ledger | None = None
 
     def engine(self) -> Engine:
-        """The engine, with the data's schema read and its promises checked."""
+        """Return the engine, with the data's schema read and checked against the policy."""
         with self._lock:
             if self._engine is None:
                 self._engine = open_engine(self._kind, self.declared, self._frames, timeout_s=self.timeout_s)
             return self._engine
 
     def reach(self) -> Engine:
-        """The engine, once it answers: an outage that is found here costs nothing and counts as nothing."""
+        """Return the engine once it responds. An outage found here is neither charged nor counted."""
         engine = self.engine()
         engine.reach()
         return engine
 
     def opening(self) -> Callable[[], Engine]:
-        """What opens the same engine in another process: it can be pickled, and holds no data.
+        """Return a function that opens the same engine in another process. It can be pickled, without data.
 
-        Frames and sessions live in one process alone, so data sets of these have none.
+        Frames and sessions exist in one process only, so data sets of these are refused.
         """
         if self._frames or not isinstance(self._kind, str):
             raise InvalidParameter(
@@ -60,12 +60,12 @@ class Holdings:
 
     @property
     def known(self) -> Policy:
-        """The policy with the data's own columns; as declared, where the data is out of reach.
+        """The policy with the data's own columns, or as declared if the data cannot be reached.
 
-        Of files only headers and schemas are read, unless the engine is open anyway.
+        Only headers and schemas of files are read, unless the engine is open anyway.
         """
         if self._engine is None and self._kind == "duckdb" and not self._frames:
-            with contextlib.suppress(InvalidParameter):  # several files, or of another kind: the engine knows
+            with contextlib.suppress(InvalidParameter):  # several files, or another kind: ask the engine
                 return describe_policy(self.declared)
         try:
             return self.engine().policy
@@ -73,7 +73,7 @@ class Holdings:
             return self.declared
 
     def ledger(self) -> Ledger:
-        """The ledger, which keeps its own budget and refuses to be opened with another."""
+        """Return the ledger, which records its budget and refuses to be opened with another."""
         with self._lock:
             if self._ledger is None:
                 known, people = self._described(), self._other_people
@@ -81,15 +81,20 @@ class Holdings:
             return self._ledger
 
     def _described(self) -> Policy | None:
-        """The policy with the data's own columns, where they cost little: no server is called for them."""
+        """Return the policy with the data's own columns if no server has to be called for them."""
         if self._engine is not None:
             return self._engine.policy
         is_here = self._kind in ("duckdb", "memory")
         known = self.known if is_here else self.declared
         return None if known is self.declared else known
 
+    def open(self) -> None:
+        """Open engine and ledger now, so that problems are reported before the first question."""
+        self.engine()
+        self.ledger()
+
     def close(self) -> None:
-        """Give back files and connections; the next question opens them again."""
+        """Close files and connections; the next question opens them again."""
         with self._lock:
             for part in (self._engine, self._ledger):
                 if part is not None:

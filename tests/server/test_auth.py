@@ -1,4 +1,4 @@
-"""Who is let in: one constant answer to every token that does not open the door."""
+"""Who is let in: one constant answer to every token that does not open the auth."""
 
 import http.client
 
@@ -35,10 +35,10 @@ def houses(tmp_path_factory):
 
 
 def refused_tokens(one, other):
-    revoked = one.house.people.add("gone", "analyst") if one.house.people.find("gone") is None else None
-    one.house.people.revoke("gone")
-    expired = one.house.people.new_token("ann", days=1)
-    one.house.people._records.change(
+    revoked = one.service.people.add("gone", "analyst") if one.service.people.find("gone") is None else None
+    one.service.people.revoke("gone")
+    expired = one.service.people.new_token("ann", days=1)
+    one.service.people._records.change(
         "UPDATE tokens SET expires = '2020-01-01T00:00:00Z' WHERE digest = (SELECT digest FROM tokens"
         " WHERE person = 'ann' ORDER BY expires LIMIT 1)"
     )

@@ -1,45 +1,82 @@
-"""Opening data from the command line: a policy file, or a data file with its unit and promises in options."""
+"""Options that ask and explain share: how the data is opened, and the price of the question."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
+from discreet.cli.shared import Flag
 from discreet.errors import InvalidParameter
 
 OPENING_BUDGET = {"epsilon": 1, "delta": 1e-6}
+Several: TypeAlias = Annotated[tuple[str, ...], Parameter(negative="")]  # without --empty-NAME
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Opened:
+class DataOptions:
     """How the data is opened."""
 
     unit: str | None = None
-    "The column that names the person."
-    each_row: Annotated[bool, Parameter(negative="")] = False
-    "Each row is a person of its own."
-    bounds: tuple[str, ...] = ()
+    "The column that identifies the person."
+    each_row: Flag = False
+    "Each row is a different person."
+    bounds: Several = ()
     "A column's bounds, as debt=0:10000000; may be repeated."
-    keys: tuple[str, ...] = ()
+    keys: Several = ()
     "A column's public labels, as city=Ottawa,Toronto; may be repeated."
-    types: tuple[str, ...] = ()
+    types: Several = ()
     "A column's type, as opened=date; may be repeated."
     max_groups: int = 1
     "In how many groups one person may be."
     max_rows: int = 1
     "How many rows one person may have in a group."
     budget: str | None = None
-    "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5; the ledger's own unless given."
+    "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5; by default the ledger's own."
     ledger: str | None = None
-    "The ledger's file, or its address; beside the data unless given."
+    "The ledger's file or address; by default a file next to the data."
     engine: str | None = None
-    "What runs the plan: duckdb, or an address such as postgresql://host/bank; else what the policy says."
+    "The engine: duckdb, or an address such as postgresql://host/bank; by default the policy's."
 
 
-def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
-    """The curator of a policy or data file, and a note where a budget was assumed."""
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PriceOptions:
+    """The price of the question: exactly one of epsilon, rho and within."""
+
+    epsilon: str | None = None
+    "The price in epsilon."
+    delta: str | None = None
+    "The delta of the price; by default 0 with public keys, else 1/16 of the opening delta."
+    rho: str | None = None
+    "The price in rho (zero-concentrated)."
+    within: str | None = None
+    "Find the least price that keeps the error within this number."
+    confidence: str = "0.95"
+    "The confidence of the intervals."
+    auto_bounds: Flag = False
+    "Find bounds that are not declared privately, with a quarter of the price."
+    split: Several = ()
+    "A column's weight in the division of the price, as total=3; may be repeated."
+
+    def terms(self) -> dict[str, Any]:
+        """Return the arguments of `ask`, as exact numbers."""
+        names = ("epsilon", "delta", "rho", "within", "confidence")
+        stated = {name: getattr(self, name) for name in names}
+        terms: dict[str, Any] = {
+            name: read_number(text, name=name) for name, text in stated.items() if text is not None
+        }
+        if self.auto_bounds:
+            terms["bounds"] = "auto"
+        if self.split:
+            named = (read_named(each) for each in self.split)
+            terms["split"] = {name: read_number(text, name="split") for name, text in named}
+        return terms
+
+
+def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
+    """Return the curator of a policy or data file, and a note if a budget was assumed."""
     from discreet.curator import Curator
     from discreet.tables import each_row
 
@@ -65,8 +102,8 @@ def open_curator(data: Path, opened: Opened) -> tuple[Any, str | None]:
     return curator, note
 
 
-def _opening_budget(data: Path, opened: Opened) -> tuple[dict[str, Any], str | None]:
-    """The budget and filter to open with: as told, else the ledger's own, else small; and what is assumed."""
+def _opening_budget(data: Path, opened: DataOptions) -> tuple[dict[str, Any], str | None]:
+    """Return the budget and filter to open with (stated, the ledger's own, or a small one), and a note."""
     from discreet.accounting import describe, read_rule
     from discreet.ledger import known_declaration
     from discreet.tables import ledger_beside, stem
@@ -85,17 +122,17 @@ def _opening_budget(data: Path, opened: Opened) -> tuple[dict[str, Any], str | N
 
 
 def read_named(option: str) -> tuple[str, str]:
-    """A column and what is said of it: column=value."""
+    """Read an option of the form column=value."""
     name, equals, value = option.partition("=")
     if not (name and equals and value):
-        raise InvalidParameter(f"an option must read column=value, got {option[:60]!r}.")
+        raise InvalidParameter(f"an option must be column=value, got {option[:60]!r}.")
     return name, value
 
 
 def _pair(ends: str) -> tuple[Any, Any]:
     low, colon, high = ends.partition(":")
     if not colon:
-        raise InvalidParameter(f"bounds must read low:high, got {ends[:60]!r}.", parameter="bounds")
+        raise InvalidParameter(f"bounds must be low:high, got {ends[:60]!r}.", parameter="bounds")
     return read_number(low, name="bounds"), read_number(high, name="bounds")
 
 
@@ -108,7 +145,7 @@ def _budget(text: str) -> dict[str, Any]:
 
 
 def read_number(text: str, *, name: str) -> Any:
-    """A decimal number as it was written: exactly.
+    """Read a decimal number exactly as it was written.
 
     >>> read_number("0.1", name="epsilon")
     Decimal('0.1')

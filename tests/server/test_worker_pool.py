@@ -15,8 +15,8 @@ import pytest
 
 from discreet.curator import Curator
 from discreet.errors import InvalidParameter
-from discreet.server import House
-from discreet.server.deadlines import Desk
+from discreet.server import Service
+from discreet.server.deadlines import FixedTimeExecutor
 from discreet.server.limits import Limits
 from discreet.server.records import SqliteRecords
 from server.faults import deaf, dying, planted, slow, talking
@@ -32,14 +32,14 @@ CANARY = "Zanzibar-4711"
 def town(tmp_path):
     limits = Limits(runners=2, token_per_s=1e6, address_per_s=1e6)
     with running(write_policy(tmp_path, deadline_s=DEADLINE_S), limits=limits) as served:
-        served.house.open_all()
+        served.service.open_all()
         with prompt(served):
             served.ask(COUNT.format(0), epsilon=0.1)
         yield served
 
 
-def crew_of(town):
-    return town.house.datasets["town"]._crew
+def pool_of(town):
+    return town.service.datasets["town"]._pool
 
 
 def states_of(town, who):
@@ -85,14 +85,14 @@ def test_a_bystander_is_never_charged_in_vain(town):
 
 def test_the_check_sees_a_server_that_charges_without_a_runner(town, monkeypatch):
     """A planted fault: whoever asks is charged, runner or not."""
-    monkeypatch.setattr(Desk, "_wait_s", lambda *_: 1)
-    take = Desk._take
+    monkeypatch.setattr(FixedTimeExecutor, "_wait_s", lambda *_: 1)
+    take = FixedTimeExecutor._take
 
-    def always(desk, crew, seconds):
-        desk._holds.clear()
-        return take(desk, crew, seconds)
+    def always(executor, pool, seconds):
+        executor._slots.clear()
+        return take(executor, pool, seconds)
 
-    monkeypatch.setattr(Desk, "_take", always)
+    monkeypatch.setattr(FixedTimeExecutor, "_take", always)
     with ThreadPoolExecutor(8) as pool, planted(town, deaf):
         attack = occupy(town, pool, 2)
         time.sleep(DEADLINE_S / 4)
@@ -129,39 +129,39 @@ def test_retry_after_follows_the_deadlines_and_not_the_runs(town, seconds):
 
 
 def test_a_run_that_nothing_interrupts_is_killed_and_its_place_is_back_when_due(town):
-    crew = crew_of(town)
+    pool = pool_of(town)
     with planted(town, deaf):
-        (pid,) = [worker.pid for worker in crew._idle]
+        (pid,) = [worker.pid for worker in pool._idle]
         assert town.ask(COUNT.format(1), epsilon=0.1).status == 503
         wait_until(lambda: gone(pid))
-        with ThreadPoolExecutor(2) as pool:  # both places: the spare has taken the first one's
+        with ThreadPoolExecutor(2) as threads:  # both places: the spare has taken the first one's
             start = time.monotonic()
-            again = [pool.submit(town.ask, COUNT.format(n), epsilon=0.1) for n in (2, 3)]
+            again = [threads.submit(town.ask, COUNT.format(n), epsilon=0.1) for n in (2, 3)]
             assert [each.result().status for each in again] == [503, 503]
-            assert time.monotonic() - start < DEADLINE_S + crew.start_s + 3
+            assert time.monotonic() - start < DEADLINE_S + pool.start_s + 3
     assert town.ask(COUNT.format(4), who="bob", epsilon=0.1).status == 200  # whose allowance is whole
 
 
 def test_one_that_was_killed_while_it_waited_costs_nobody_anything(town):
-    for worker in crew_of(town)._idle:
+    for worker in pool_of(town)._idle:
         os.kill(worker.pid, signal.SIGKILL)
         wait_until(lambda worker=worker: not worker.is_ready)
     assert town.ask(COUNT.format(1), epsilon=0.1).status == 200
 
 
 def test_a_worker_that_failed_is_not_used_again(town):
-    crew = crew_of(town)
+    pool = pool_of(town)
     with planted(town, dying):
         assert town.ask(COUNT.format(1), epsilon=0.1).status == 503
-    assert all(worker.sound for worker in crew._idle)
+    assert all(worker.healthy for worker in pool._idle)
 
 
 def test_an_engine_that_cannot_be_opened_is_said_and_nothing_is_charged(town):
-    before, crew = town.spent(), crew_of(town)
-    while crew._starting:
+    before, pool = town.spent(), pool_of(town)
+    while pool._starting:
         time.sleep(0.01)
     (town.folder / "town.csv").rename(town.folder / "away.csv")
-    for worker in crew._idle:
+    for worker in pool._idle:
         worker.end()
     reply = town.ask(COUNT.format(1), epsilon=0.1)
     (town.folder / "away.csv").rename(town.folder / "town.csv")
@@ -186,7 +186,7 @@ def test_a_watch_lives_on_when_a_worker_is_replaced(town):
     path = f"/api/datasets/town/watch/{opened}/test"
     low = {"sql": f"{COUNT.format('')} WHERE person < 0"}
     assert town.send("POST", path, body=low).json == {"above": False, "finished": False}
-    for worker in crew_of(town)._idle:
+    for worker in pool_of(town)._idle:
         worker.end()
     assert town.send("POST", path, body=low).json == {"above": False, "finished": False}
 
@@ -197,7 +197,7 @@ def test_a_data_set_that_other_processes_cannot_open_is_not_served(tmp_path):
         frame, name="t", unit="person", budget={"epsilon": 1}, ledger=tmp_path / "t.ledger"
     )
     with pytest.raises(InvalidParameter, match="must be named by a policy"):
-        House([curator], SqliteRecords(tmp_path / "t.people"))
+        Service([curator], SqliteRecords(tmp_path / "t.people"))
 
 
 def workers_of(pid):
@@ -227,12 +227,12 @@ def test_a_stop_by_the_terminal_or_the_system_lets_jobs_end(town):
     """Both signal every process of a service: a worker that has a question finishes it."""
     replies = []
     with planted(town, slow, seconds=0.5):
-        crew = crew_of(town)
+        pool = pool_of(town)
         asking = threading.Thread(target=lambda: replies.append(town.ask(COUNT.format(1), epsilon=0.1)))
         asking.start()
-        wait_until(lambda: len(crew._taken) == 1)
+        wait_until(lambda: len(pool._taken) == 1)
         time.sleep(0.3)
-        (worker,) = crew._taken
+        (worker,) = pool._taken
         os.kill(worker.pid, signal.SIGINT)
         os.kill(worker.pid, signal.SIGTERM)
         asking.join()

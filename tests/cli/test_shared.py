@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from discreet.answers import show_value
-from discreet.cli.output import fitted
+from discreet.cli.shared import fitted
 
 
 class Terminal(io.StringIO):
