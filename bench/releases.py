@@ -16,7 +16,7 @@ def released(
     curator: Curator, question: str, times: int, *, epsilon: float = 1
 ) -> list[tuple[Mapping[str, Value], ...]]:
     """The rows of so many answers."""
-    policy = curator.known_policy
+    policy = curator.resources.known
     engine = open_engine("duckdb", policy, {})
     plan = curator.explain(question, epsilon=epsilon)
 

@@ -232,15 +232,8 @@ class Curator(AbstractContextManager["Curator"]):
             Values, intervals and a receipt for each question.
         """
         refuse_unknown(unknown, [*Terms.__annotations__, "key"], PRICES)
-        terms = Terms(
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            within=within,
-            confidence=confidence,
-            bounds=bounds,
-            split=split,
-        )
+        terms: Terms = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
+        terms |= {"confidence": confidence, "bounds": bounds}
         query_run = self._query_run(plan_asked(question, self.resources.engine().policy, **terms))
         if query_run.charge(key=key):
             try:
@@ -273,15 +266,8 @@ class Curator(AbstractContextManager["Curator"]):
         The data need not exist. The parameters are those of `ask`; a list of questions returns several plans.
         """
         refuse_unknown(unknown, Terms.__annotations__, PRICES)
-        terms = Terms(
-            epsilon=epsilon,
-            delta=delta,
-            rho=rho,
-            within=within,
-            confidence=confidence,
-            bounds=bounds,
-            split=split,
-        )
+        terms: Terms = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
+        terms |= {"confidence": confidence, "bounds": bounds}
         plans = plan_asked(question, self.resources.known, **terms)
         return plans if isinstance(question, list | tuple) else plans[0]
 

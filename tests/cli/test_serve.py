@@ -22,7 +22,7 @@ COLD_START_S = 3.0
 
 def run(*words):
     done = subprocess.run(
-        [sys.executable, "-m", "discreet.cli", *map(str, words)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "discreet", *map(str, words)], capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -117,7 +117,7 @@ def test_an_owner_creates_an_analyst_who_comes_in_until_revoked(browser, town):
 def test_a_visitor_without_an_account_finds_the_lab(browser, town):
     with visit(browser, town.url) as page:
         page.goto("/")
-        page.get_by_role("link", name="Play with the ideas in the lab").click()
+        page.get_by_role("link", name="Explore the ideas in the lab").click()
         page.get_by_role("heading", name="The lab").wait_for()
         page.get_by_role("link", name="The theory: Certified composition").click()
         page.get_by_role("heading", name="Certified composition").wait_for()

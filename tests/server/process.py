@@ -11,7 +11,7 @@ class Process:
     """A served policy; its port is known once it listens."""
 
     def __init__(self, *words: str | Path) -> None:
-        command = [sys.executable, "-m", "discreet.cli", "serve", *map(str, words), "--port", "0", "--json"]
+        command = [sys.executable, "-m", "discreet", "serve", *map(str, words), "--port", "0", "--json"]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

@@ -4,9 +4,9 @@ import time
 
 import psycopg
 import pytest
-from server.test_crew import wait_until
 
 from server.running import running
+from server.test_worker_pool import wait_until
 from servers.postgres import PASSWORD
 
 DEADLINE_S = 3.0

@@ -78,7 +78,7 @@ class PriceOptions:
 def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
     """Return the curator of a policy or data file, and a note if a budget was assumed."""
     from discreet.curator import Curator
-    from discreet.tables import each_row
+    from discreet.tables import each_row, ledger_beside, stem
 
     if data.suffix == ".toml":
         return Curator.from_policy(data, ledger=opened.ledger, engine=opened.engine), None
@@ -86,9 +86,13 @@ def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
         raise InvalidParameter(
             "a data file must be opened with exactly one of --unit COLUMN and --each-row.", parameter="unit"
         )
-    budget, note = _opening_budget(data, opened)
+    engine = opened.engine or "duckdb"
+    name = stem(str(data), engine)
+    place = opened.ledger or ledger_beside(name, data, engine)
+    budget, note = _opening_budget(opened.budget, place, name)
     curator = Curator.open(
         data,
+        name=name,
         unit=each_row if opened.each_row else opened.unit,
         **budget,
         bounds={name: _pair(ends) for name, ends in map(read_named, opened.bounds)},
@@ -96,23 +100,20 @@ def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
         types=dict(map(read_named, opened.types)),
         max_groups=opened.max_groups,
         max_rows=opened.max_rows,
-        ledger=opened.ledger,
-        engine=opened.engine or "duckdb",
+        ledger=place,
+        engine=engine,
     )
     return curator, note
 
 
-def _opening_budget(data: Path, opened: DataOptions) -> tuple[dict[str, Any], str | None]:
+def _opening_budget(stated: str | None, place: str | Path, name: str) -> tuple[dict[str, Any], str | None]:
     """Return the budget and filter to open with (stated, the ledger's own, or a small one), and a note."""
     from discreet.accounting import describe, read_rule
     from discreet.ledger import known_declaration
-    from discreet.tables import ledger_beside, stem
 
-    if opened.budget:
-        return {"budget": _budget(opened.budget)}, None
-    engine = opened.engine or "duckdb"
-    name = stem(str(data), engine)
-    known = known_declaration(opened.ledger or ledger_beside(name, data, engine), name)
+    if stated:
+        return {"budget": _budget(stated)}, None
+    known = known_declaration(place, name)
     if known is None:
         note = "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
         return {"budget": OPENING_BUDGET}, note

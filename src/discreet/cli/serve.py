@@ -72,13 +72,18 @@ def serve(
     check_installed("serve")
     if demo == bool(policies):
         raise InvalidParameter("exactly one of policies and --demo must be given.", parameter="policies")
+    from discreet.server import Service
+    from discreet.server.journal import Journal
+    from discreet.server.limits import Limits
+
     with ExitStack() as stack:
         tokens: dict[str, str] = {}
         if demo:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-demo-"))
             service, tokens = open_demo_service(Path(folder), journal, at_once=at_once)
         else:
-            service = _open(policies, people, journal, at_once)
+            limits, log = Limits(runners=at_once), Journal(journal or sys.stderr)
+            service = Service.open(policies, people=people, limits=limits, journal=log)
         service.open_all()
         listening = stack.enter_context(listen(host, port))
         _announce(service, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
@@ -105,16 +110,6 @@ def open_demo_service(
         journal=Journal(journal or folder / "journal.jsonl"),
     )
     return service, {role: service.people.add(f"demo-{role}", role) for role in ("owner", "analyst")}
-
-
-def _open(policies: tuple[Path, ...], people: str | None, journal: Path | None, at_once: int) -> "Service":
-    from discreet.server import Service
-    from discreet.server.journal import Journal
-    from discreet.server.limits import Limits
-
-    return Service.open(
-        policies, people=people, limits=Limits(runners=at_once), journal=Journal(journal or sys.stderr)
-    )
 
 
 def _shown(host: str) -> str:

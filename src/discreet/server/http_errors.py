@@ -113,7 +113,7 @@ def as_json(content: Any, *, status: int = 200, headers: dict[str, str] | None =
     try:
         body = write(content)
     except ValueError:  # rare: checking every time would cost more than writing
-        body = write(_finite(content))
+        body = write(_walk(content, _finite))
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
@@ -123,7 +123,7 @@ def as_failure(error: DiscreetError) -> Response:
     if error.status == 429:
         headers = {"retry-after": str(error.fields.get("retry_after_s", 1))}
     facts: Any = error.to_json()["error"]
-    body = {"error": {**facts, "fields": _writable(error.fields)}}
+    body = {"error": {**facts, "fields": _walk(error.fields, _writable)}}
     return as_json(body, status=error.status, headers=headers)
 
 
@@ -152,19 +152,20 @@ def _is_browser(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api")
 
 
-def _finite(value: Any) -> Any:
-    """Replace infinities and NaN by None: a reply that is due must not fail because of them."""
+def _walk(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return the same JSON with every leaf replaced."""
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
+        return {str(name): _walk(each, leaf) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [_walk(each, leaf) for each in value]
+    return leaf(value)
+
+
+def _finite(value: object) -> Any:
+    """Replace infinities and NaN by None: a reply that is due must not fail because of them."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _writable(value: object) -> Any:
     """Replace what JSON cannot hold by its text."""
-    if isinstance(value, dict):
-        return {str(name): _writable(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_writable(each) for each in value]
     return value if value is None or isinstance(value, bool | int | str) else str(value)

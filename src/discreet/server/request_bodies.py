@@ -1,7 +1,8 @@
 """Request bodies: questions and prices in JSON, read exactly and checked before anything else happens."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ from discreet.server.limits import Limits
 TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split")
 WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 LONGEST_TEXT = 500
+_NUMBER = re.compile(r"-?[0-9]{0,400}\.?[0-9]{1,400}([eE][+-]?[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +119,15 @@ def read_number(value: object, *, name: str) -> Any:
         raise InvalidParameter(f"{name} must be a number, got {_kind(value)}.", parameter=name)
     exact(value, name=name)
     return value
+
+
+def form_numbers(form: Mapping[str, str], names: Iterable[str]) -> dict[str, int | Decimal]:
+    """Read the numbers of a form exactly as they were written; leave out empty fields."""
+    written = {name: form.get(name, "").strip() for name in names}
+    for name, text in written.items():
+        if text and not _NUMBER.fullmatch(text):
+            raise InvalidParameter(f"{name} must be a number, got something else.", parameter=name)
+    return {name: int(text) if text.isdigit() else Decimal(text) for name, text in written.items() if text}
 
 
 def _read_term(name: str, value: object) -> Any:

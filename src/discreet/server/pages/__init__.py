@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter
 
-from discreet.server.pages import asking, datasets, login, owner, watches
+from discreet.server.pages import ask_page, dataset_pages, login, owner, watches
 
 router = APIRouter(include_in_schema=False)
 for _part in (
     login.router,
-    datasets.router,
-    asking.page_router,
-    asking.json_router,
+    dataset_pages.router,
+    ask_page.page_router,
+    ask_page.json_router,
     watches.router,
     owner.router,
 ):

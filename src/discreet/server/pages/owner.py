@@ -1,7 +1,5 @@
 """The owner page: users and tokens, budgets, the policy, approvals, and releases to review."""
 
-from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -9,11 +7,12 @@ from fastapi.responses import RedirectResponse
 
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.server.journal import note
-from discreet.server.pages.datasets import describe, newest_first
+from discreet.server.pages.dataset_pages import describe, newest_first
 from discreet.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of
 from discreet.server.pages.rendering import page
 from discreet.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
 from discreet.server.people import DAYS
+from discreet.server.request_bodies import form_numbers
 from discreet.server.rest.bearer_auth import service_of
 from discreet.server.service import Service
 
@@ -83,7 +82,9 @@ async def reserve(request: Request, sent: OwnerForm, name: str) -> Response:
     service.check_known(analyst)
     note(request, dataset=name, analyst=analyst)
     try:
-        await dataset.reserve(analyst, _budget(form), reason=f"{sent.visitor.person.name}: {reason}")
+        await dataset.reserve(
+            analyst, form_numbers(form, NUMBERS), reason=f"{sent.visitor.person.name}: {reason}"
+        )
     except DiscreetError as error:
         return await _show(service, sent.visitor, problem=error)
     return _back("budgets")
@@ -147,15 +148,6 @@ async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, A
 def _account(facts: dict[str, Any]) -> dict[str, Any]:
     gauge = BudgetGauge(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
     return {"name": facts["account"], "rule": facts["rule"], "gauge": gauge}
-
-
-def _budget(form: Mapping[str, str]) -> dict[str, Decimal]:
-    """Return the numbers of a budget, exactly as they were written."""
-    written = {name: form.get(name, "").strip() for name in NUMBERS}
-    try:
-        return {name: Decimal(text) for name, text in written.items() if text}
-    except ArithmeticError:
-        raise InvalidParameter("a share must be stated in numbers.", parameter="budget") from None
 
 
 def _days(text: str) -> int:

@@ -1,28 +1,24 @@
 """The watches page: open a watch, ask it questions, stop it. It needs no script."""
 
-import re
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping
-from decimal import Decimal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from discreet.errors import DiscreetError, InvalidParameter
+from discreet.errors import DiscreetError
 from discreet.server.approvals import Approval
 from discreet.server.dataset import Dataset
 from discreet.server.journal import digest_of, note
-from discreet.server.pages.datasets import gauge_of, sql_name
+from discreet.server.pages.dataset_pages import gauge_of, sql_name
 from discreet.server.pages.rendering import page
 from discreet.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor
-from discreet.server.request_bodies import WATCH_TERMS, read_question, read_watch
+from discreet.server.request_bodies import WATCH_TERMS, form_numbers, read_question, read_watch
 from discreet.server.rest.bearer_auth import service_of
 
 WAITS = "This price needs an owner\u2019s approval. Open the watch again once it is approved."
-
-_NUMBER = re.compile(r"-?[0-9]{0,400}\.?[0-9]{1,400}([eE][+-]?[0-9]{1,9})?")
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -38,7 +34,7 @@ async def begin(request: Request, sent: Form, name: str) -> Response:
     """Open a watch."""
     dataset = _dataset(request, name)
     try:
-        terms, key = read_watch(_numbers(sent.fields)), sent.fields.get("key") or None
+        terms, key = read_watch(form_numbers(sent.fields, WATCH_TERMS)), sent.fields.get("key") or None
         opened = await dataset.open_watch(sent.visitor.person, terms, key=key)
     except DiscreetError as error:
         return await _show(dataset, sent.visitor, problem=error, filled=sent.fields)
@@ -70,15 +66,6 @@ async def stop(request: Request, sent: Form, name: str, watch: str) -> Response:
 def _dataset(request: Request, name: str) -> Dataset:
     note(request, dataset=name)
     return service_of(request).dataset(name)
-
-
-def _numbers(form: Mapping[str, str]) -> dict[str, int | Decimal]:
-    """Return the numbers of a form, exactly as they were written."""
-    written = {name: form.get(name, "").strip() for name in WATCH_TERMS}
-    for name, text in written.items():
-        if text and not _NUMBER.fullmatch(text):
-            raise InvalidParameter(f"{name} must be a number, got something else.", parameter=name)
-    return {name: int(text) if text.isdigit() else Decimal(text) for name, text in written.items() if text}
 
 
 def _back(name: str) -> Response:

@@ -20,7 +20,7 @@ from discreet.server.approvals import Approval
 from discreet.server.dataset import Dataset
 from discreet.server.http_errors import after_the_charge, as_json
 from discreet.server.journal import digest_of, note
-from discreet.server.pages.datasets import describe, examples, gauge_of, sql_name
+from discreet.server.pages.dataset_pages import describe, examples, gauge_of, sql_name
 from discreet.server.pages.gauge import SYMBOLS, cost_of_plan, price_of_plan, up
 from discreet.server.pages.rendering import in_both_themes, page
 from discreet.server.pages.session_auth import PageRoute, SignedIn, Visitor, check_csrf
