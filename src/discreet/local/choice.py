@@ -90,7 +90,7 @@ class Choice(Frequencies):
             parts = [self._draw(codes[i : i + room], source) for i in range(0, codes.size, room)]
             return np.concatenate(parts)
         truthful = self._supports_truth(source, codes.size)
-        others = shuffle_first(self.domain.size - 1, self.size, codes.size, source)
+        others = _shuffle_first(self.domain.size - 1, self.size, codes.size, source)
         others += others >= codes[:, None]
         others[truthful, -1] = codes[truthful]
         others.sort(axis=1)
@@ -156,7 +156,7 @@ def best_size(values: int, epsilon: Fraction) -> int:
     return min(sorted(sizes), key=variance)
 
 
-def shuffle_first(total: int, wanted: int, rows: int, source: Source) -> NDArray[np.int64]:
+def _shuffle_first(total: int, wanted: int, rows: int, source: Source) -> NDArray[np.int64]:
     """Return in each row a uniform sequence of `wanted` different numbers below `total`: Fisher and Yates."""
     cards = np.tile(np.arange(total, dtype=np.int64), (rows, 1))
     row = np.arange(rows)
