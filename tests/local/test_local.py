@@ -164,7 +164,7 @@ def test_reports_that_the_protocol_cannot_make_are_refused(reports):
         dp.local.number(bounds=(0, 1), epsilon=0.1).estimate(reports)
 
 
-@pytest.mark.parametrize("truth", [math.nan, math.inf, "3", True, None])
+@pytest.mark.parametrize("truth", [math.nan, math.inf, "3", True, None, {"a": 1}])
 def test_a_number_must_be_one(truth):
     for noise in ("window", "laplace"):
         with pytest.raises(dp.InvalidParameter):

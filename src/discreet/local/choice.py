@@ -144,12 +144,15 @@ class Choice(Frequencies):
 
 def best_size(values: int, epsilon: Fraction) -> int:
     """Return the size with the least variance for a rare value; privacy does not depend on it."""
-    e = math.exp(min(float(epsilon), 500.0))
+    price = min(float(epsilon), 300.0)
+    e = math.exp(price)
 
     def variance(size: int) -> float:
-        own = size * e / (size * e + values - size)
+        total = size * e + values - size
+        own = size * e / total
         other = (own * (size - 1) + (1 - own) * size) / (values - 1)
-        return other * (1 - other) / (own - other) ** 2
+        slope = size / total * (values - size) / (values - 1) * math.expm1(price)  # own - other
+        return other * (1 - other) / slope**2
 
     centre = int(values / (e + 1))
     sizes = {min(max(size, 1), values - 1) for size in range(centre - 1, centre + 3)}

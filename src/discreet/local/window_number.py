@@ -124,7 +124,10 @@ class WindowNumber(BoundedNumber):
             different, back = np.unique(truths, return_inverse=True)
             return [(self._clamp(truth) - low) / (high - low) for truth in different], back.reshape(-1)
         listed_parts: dict[tuple[type, Any], int] = {}
-        places = [listed_parts.setdefault((type(truth), truth), len(listed_parts)) for truth in truths]
+        try:
+            places = [listed_parts.setdefault((type(truth), truth), len(listed_parts)) for truth in truths]
+        except TypeError:  # what cannot be hashed is no number
+            raise InvalidParameter("value must be a number.", parameter="value") from None
         parts = [(self._clamp(truth) - low) / (high - low) for _, truth in listed_parts]
         return parts, np.array(places, dtype=np.int64)
 
