@@ -186,6 +186,16 @@ def test_a_protocol_is_read_back_and_an_altered_one_refused(protocol):
                 dp.local.from_json(stored | wrong)
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2**60), Fraction(1, 2**40), Fraction(1, 1000), 50, 10**4])
+@pytest.mark.parametrize("k", [2, 3, 100, 1000, 10**6])
+def test_extreme_prices_are_kept(k, epsilon):
+    protocol = dp.local.choice(domain=k, epsilon=epsilon)
+    assert protocol.own > protocol.other
+    assert protocol.loss.epsilon(delta=0) <= float(epsilon)
+    lower, upper = protocol.collect(protocol.randomize([0, 1, k - 1])).intervals(simultaneous=True)
+    assert (lower <= upper).all()
+
+
 def test_a_protocol_that_an_older_version_wrote_is_read():
     old = {"protocol": "choice", "version": 1, "epsilon": "1", "values": list(range(100))}
     assert dp.local.from_json(old) == Choice(values=range(100), epsilon=1)

@@ -11,6 +11,7 @@ from mpmath import mp, mpf
 import discreet as dp
 from discreet.local.window_number import _level_variance, worst_variance
 from discreet.randomness import fresh_source
+from discreet.testing import Tape
 
 EPSILONS = [Fraction(1, 4), 1, 2, 4, 9]
 
@@ -86,7 +87,7 @@ def test_a_number_is_estimated_without_bias_at_every_level(epsilon):
 def test_levels_are_reached_by_unbiased_rounding():
     protocol = dp.local.number(bounds=(0, 1), epsilon=9)
     truth, size = 0.3, 4000
-    levels = [protocol._level(truth, fresh_source()) for _ in range(size)]
+    levels = protocol._levels([truth] * size, fresh_source()).tolist()
     exact = truth * protocol.levels
     assert set(levels) <= {math.floor(exact), math.ceil(exact)}
     assert np.mean(levels) == pytest.approx(exact, abs=7 * 0.5 / math.sqrt(size))
@@ -163,7 +164,7 @@ def test_reports_that_the_protocol_cannot_make_are_refused(reports):
         dp.local.number(bounds=(0, 1), epsilon=0.1).estimate(reports)
 
 
-@pytest.mark.parametrize("truth", [math.nan, math.inf, "3", True, None])
+@pytest.mark.parametrize("truth", [math.nan, math.inf, "3", True, None, {"a": 1}])
 def test_a_number_must_be_one(truth):
     for noise in ("window", "laplace"):
         with pytest.raises(dp.InvalidParameter):
@@ -199,3 +200,26 @@ def test_a_choice_reports_declared_values_whatever_type_they_are_given_in():
 
 def as_list(report):
     return report if isinstance(report, list) else [report]
+
+
+def test_numbers_are_randomised_alike_in_lists_and_arrays():
+    for protocol in (
+        dp.local.number(bounds=(0, 15), epsilon=4),
+        dp.local.distribution(bounds=(0, 15), epsilon=2),
+    ):
+        truths = [0.1, 3.0, 3.0, 14.9, 99.0, -2.0]
+        words = [int(word) for word in fresh_source().words(40)]
+        many = protocol._randomize_many(np.array(truths), Tape(words)).tolist()
+        assert protocol._randomize(truths, Tape(words)) == many
+        assert len(protocol.randomize_many(np.arange(15))) == 15
+
+
+def test_rounding_draws_on_where_64_bits_do_not_decide():
+    """1/3 of a level: after a word of ⌊2^64/3⌋ the rest is 1/3 again."""
+    protocol = dp.local.number(bounds=(0, 1), epsilon=1)
+    third, edge = Fraction(1, 3), 2**64 // 3
+    assert protocol.levels == 1
+    for words, level in (([edge - 1], 1), ([edge + 1], 0), ([edge, 0], 1), ([edge, edge, edge + 1], 0)):
+        tape = Tape(words)
+        assert protocol._levels([third], tape).tolist() == [level]
+        assert tape.left == 0

@@ -78,7 +78,7 @@ def test_a_wave_is_read_back_and_its_reports_are_checked(tmp_path):
     path = tmp_path / "reports.jsonl"
     path.write_text("\n".join(json.dumps({"report": each}) for each in reports))
     assert protocol.collect(path).counts.tolist() == protocol.estimate(reports).counts.tolist()
-    assert [protocol._level(x, None) for x in (0, 0.9, 1, 14, 15, 99, -3)] == [0, 0, 1, 14, 15, 15, 0]
+    assert protocol._levels([0, 0.9, 1, 14, 15, 99, -3], None).tolist() == [0, 0, 1, 14, 15, 15, 0]
     for wrong in ([99], [True], ["1"], []):
         with pytest.raises(dp.InvalidParameter):
             protocol.collect(wrong)

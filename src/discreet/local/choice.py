@@ -90,7 +90,7 @@ class Choice(Frequencies):
             parts = [self._draw(codes[i : i + room], source) for i in range(0, codes.size, room)]
             return np.concatenate(parts)
         truthful = self._supports_truth(source, codes.size)
-        others = shuffle_first(self.domain.size - 1, self.size, codes.size, source)
+        others = _shuffle_first(self.domain.size - 1, self.size, codes.size, source)
         others += others >= codes[:, None]
         others[truthful, -1] = codes[truthful]
         others.sort(axis=1)
@@ -144,19 +144,22 @@ class Choice(Frequencies):
 
 def best_size(values: int, epsilon: Fraction) -> int:
     """Return the size with the least variance for a rare value; privacy does not depend on it."""
-    e = math.exp(min(float(epsilon), 500.0))
+    price = min(float(epsilon), 300.0)
+    e = math.exp(price)
 
     def variance(size: int) -> float:
-        own = size * e / (size * e + values - size)
+        total = size * e + values - size
+        own = size * e / total
         other = (own * (size - 1) + (1 - own) * size) / (values - 1)
-        return other * (1 - other) / (own - other) ** 2
+        slope = size / total * (values - size) / (values - 1) * math.expm1(price)  # own - other
+        return other * (1 - other) / slope**2
 
     centre = int(values / (e + 1))
     sizes = {min(max(size, 1), values - 1) for size in range(centre - 1, centre + 3)}
     return min(sorted(sizes), key=variance)
 
 
-def shuffle_first(total: int, wanted: int, rows: int, source: Source) -> NDArray[np.int64]:
+def _shuffle_first(total: int, wanted: int, rows: int, source: Source) -> NDArray[np.int64]:
     """Return in each row a uniform sequence of `wanted` different numbers below `total`: Fisher and Yates."""
     cards = np.tile(np.arange(total, dtype=np.int64), (rows, 1))
     row = np.arange(rows)

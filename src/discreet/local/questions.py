@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.local.bounded import BoundedNumber
-from discreet.local.choice import Choice, shuffle_first
+from discreet.local.choice import Choice, _shuffle_first
 from discreet.local.choosing import choose_protocol
 from discreet.local.domain import Domain
 from discreet.local.projective import ProjectiveChoice
@@ -64,7 +64,7 @@ class Questions:
             raise InvalidParameter("answers must have one value for each question.", parameter="answers")
         for name, protocol in self.protocols.items():  # all of them: a refusal must not tell which was drawn
             _check_answers(protocol, [person[name] for person in people])
-        drawn = shuffle_first(len(names), self.asked, len(people), source)
+        drawn = _shuffle_first(len(names), self.asked, len(people), source)
         reports: list[dict[str, Any]] = [{} for _ in people]
         for place, name in enumerate(names):
             here = [i for i, row in enumerate(drawn.tolist()) if place in row]

@@ -94,8 +94,15 @@ def _from_duckdb(relation: Any, column: str) -> Groups:
 def _from_spark(frame: Any, column: str) -> Groups:
     if column not in frame.columns:
         raise _missing(column)
-    rows = frame.groupBy(column).count().collect()
-    return Groups([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int64))
+    grouped = frame.groupBy(column).count()
+    try:
+        import pyarrow as pa  # millions of groups come as columns where Arrow is there
+    except ImportError:
+        rows = grouped.collect()
+        return Groups([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int64))
+    reports, many = grouped.toArrow().columns
+    counts = many.to_numpy().astype(np.int64)
+    return Groups(reports.to_numpy() if pa.types.is_integer(reports.type) else reports.to_pylist(), counts)
 
 
 def _missing(column: str) -> InvalidParameter:

@@ -52,9 +52,11 @@ class WaveNumber(WindowNumber):
         """How many bins there are."""
         return self.levels + 1
 
-    def _level(self, truth: Any, source: Source) -> int:
-        low, high = self.bounds
-        return min(math.floor((self._clamp(truth) - low) / (high - low) * self.bins), self.levels)
+    def _levels(self, truths: Any, source: Source) -> NDArray[np.int64]:
+        """The bin of each number."""
+        different, back = self._parts(truths)
+        bins = [min(math.floor(part * self.bins), self.levels) for part in different]
+        return np.array(bins, dtype=np.int64)[back]
 
     def collect(self, reports: Any, *, column: str = "report") -> "Distribution":
         """Return the distribution behind reports: a list, an array, or a column of a frame, file or table."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.local.bounded import BoundedNumber
-from discreet.local.report import AGAIN, listed, mean_estimate, miss, word_threshold
+from discreet.local.report import AGAIN, WORD, listed, mean_estimate, miss, word_threshold
 from discreet.losses import PrivacyLoss, pure
 from discreet.numerics import (
     Estimate,
@@ -82,13 +82,21 @@ class WindowNumber(BoundedNumber):
         reports = self._randomize([value] if people is None else people, fresh_source())
         return reports[0] if people is None else reports
 
+    def randomize_many(self, values: Any) -> NDArray[np.int64]:
+        """Return the reports of many people as an array. Each call costs epsilon again for each of them."""
+        return self._randomize_many(values, fresh_source())
+
     def _randomize(self, truths: list[Any], source: Source) -> list[int]:
-        levels = np.array([self._level(truth, source) for truth in truths], dtype=np.int64)
+        reports: list[int] = self._randomize_many(truths, source).tolist()
+        return reports
+
+    def _randomize_many(self, truths: Any, source: Source) -> NDArray[np.int64]:
+        levels = self._levels(truths, source)
         inside = source.words(levels.size) < np.uint64(self.threshold)
         near = levels + uniform_below(source, self.window, levels.size)
         far = uniform_below(source, self.levels, levels.size)
         far += self.window * (far >= levels)
-        reports: list[int] = np.where(inside, near, far).tolist()
+        reports: NDArray[np.int64] = np.where(inside, near, far)
         return reports
 
     @cached_property
@@ -96,11 +104,32 @@ class WindowNumber(BoundedNumber):
         """⌊2^64 · w·e^ε/(w·e^ε + G)⌋: a report lies in the window where a random word lies below it."""
         return word_threshold(Fraction(self.levels, self.window), self.epsilon)
 
-    def _level(self, truth: Any, source: Source) -> int:
+    def _levels(self, truths: Any, source: Source) -> NDArray[np.int64]:
+        """Round each number at random to one of the levels next to it, so that its mean stays."""
+        different, back = self._parts(truths)
+        exact_levels = [part * self.levels for part in different]
+        floors = np.array([math.floor(level) for level in exact_levels], dtype=np.int64)
+        rests = [(level - math.floor(level)) * WORD for level in exact_levels]
+        thresholds = np.array([math.floor(rest) for rest in rests], dtype=np.uint64)[back]
+        words = source.words(thresholds.size)
+        levels: NDArray[np.int64] = floors[back] + (words < thresholds)
+        for i in np.flatnonzero(words == thresholds).tolist():  # U and the rest agree in 64 bits: draw on
+            levels[i] += bernoulli(source, rests[back[i]] - math.floor(rests[back[i]]))
+        return levels
+
+    def _parts(self, truths: Any) -> tuple[list[Fraction], NDArray[np.int64]]:
+        """The different numbers in parts of the width of the bounds, exactly, and which of them each is."""
         low, high = self.bounds
-        exact_level = (self._clamp(truth) - low) / (high - low) * self.levels
-        whole = math.floor(exact_level)
-        return whole + bernoulli(source, exact_level - whole)
+        if isinstance(truths, np.ndarray) and truths.dtype.kind in "iuf":
+            different, back = np.unique(truths, return_inverse=True)
+            return [(self._clamp(truth) - low) / (high - low) for truth in different], back.reshape(-1)
+        listed_parts: dict[tuple[type, Any], int] = {}
+        try:
+            places = [listed_parts.setdefault((type(truth), truth), len(listed_parts)) for truth in truths]
+        except TypeError:  # what cannot be hashed is no number
+            raise InvalidParameter("value must be a number.", parameter="value") from None
+        parts = [(self._clamp(truth) - low) / (high - low) for _, truth in listed_parts]
+        return parts, np.array(places, dtype=np.int64)
 
     # --- the collector -------------------------------------------------------------------------------------
 

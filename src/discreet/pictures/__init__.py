@@ -7,6 +7,7 @@ from discreet.pictures.densities import density
 from discreet.pictures.experiments import views
 from discreet.pictures.forecasts import forecast
 from discreet.pictures.leaks import leaks
+from discreet.pictures.local_shares import shares
 from discreet.pictures.loss_variables import loss_variable
 from discreet.pictures.maps import city_map
 from discreet.pictures.neighbours import neighbours
@@ -36,6 +37,7 @@ __all__ = [
     "loss_variable",
     "neighbours",
     "privacy_loss",
+    "shares",
     "stream",
     "tail",
     "trade_off",
