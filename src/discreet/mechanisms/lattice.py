@@ -22,6 +22,7 @@ Draw: TypeAlias = Callable[[int | None], Any]  # None: one exact int; n: an arra
 
 FINENESS = 1 << 20  # steps in one scale, where data are not whole
 SMALLEST_PRICE = Fraction(1, 1 << 10)  # cheaper releases keep this price's step: 2^10 steps in a sensitivity
+FINEST = 64  # steps in a sensitivity up to which laws of several noisy numbers are listed
 _CHUNK = 1 << 14  # values at a time: they stay in cache
 WIDE = 1 << 55  # noise that falls off by e in less passes 2^62 with probability < e^-127
 _SAFE = 1 << 62  # two whole numbers below it add up within int64

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.laws import show
 from discreet.losses import Relation, check_relation
-from discreet.mechanisms.additive import Additive, show
+from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.numerics import (

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.losses import Relation
-from discreet.mechanisms.inputs import as_numbers, exact_bounds
+from discreet.mechanisms.inputs import all_to_steps, as_numbers, exact_bounds, to_steps
 from discreet.mechanisms.labels import check_values
 from discreet.mechanisms.price import Price
 from discreet.mechanisms.quantile import Quantile
-from discreet.mechanisms.steps import all_to_steps, to_steps
 from discreet.numerics import Estimate, Interval, Real, exact, largest_power_of_two
 
 _FINENESS = 1 << 20  # steps between the bounds
