@@ -33,6 +33,12 @@ ENUMERATED = [
     dp.Staircase(epsilon=1, sensitivity=4),
     dp.TopK(epsilon=1, sensitivity=1, count=2),
 ]
+# A mechanism that is not in this list is audited as its first example.
+ENUMERATED += [
+    kind(**kind.examples()[0].parameters)
+    for kind in ALL
+    if kind.__name__ not in {type(mechanism).__name__ for mechanism in ENUMERATED}
+]
 LOCAL = [
     dp.local.choice(values=["a", "b", "c"], epsilon=1),
     dp.local.choice(values=range(10), epsilon=1),
