@@ -49,7 +49,9 @@ class KeepingLaw:
 
 @lru_cache(maxsize=256)
 def _turning_points(epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
-    """Neither logarithm is a whole multiple of ε: e^ε is transcendental and would solve an equation with
+    """Return n₁ and n₂.
+
+    Neither logarithm is a whole multiple of ε: e^ε is transcendental and would solve an equation with
     rational coefficients. These all vanish at δ = 1/2 alone, where π(1) = 1/2 and π(2) = 1.
     """
     if delta == Fraction(1, 2):

@@ -37,7 +37,7 @@ class DimensionWarning(UserWarning):
 
 
 _ASSUMED = (
-    "one unit is taken to change one of these numbers, because dimension was not given. If it can change "
+    "dimension was not given, so each unit is assumed to change only one of these numbers. If it can change "
     "more, declare dimension=: rounding then counts for each of them."
 )
 
@@ -132,7 +132,7 @@ class Additive(Frozen, ABC):
         level = exact_confidence(confidence, bits=100)
         steps = self.noise.reach(level, exact_whole(dimension, name="dimension", least=1))
         rounding = Fraction(1, 2) if self._lattice.moves else 0
-        return round_up((steps + rounding) * self.step)
+        return round_up((steps + rounding) * self.step if rounding else steps)
 
     def interval(self, value: Any, *, confidence: Real = 0.95) -> Any:
         """Return where the truth is, given what was released: an Interval, for lists and arrays one for each.

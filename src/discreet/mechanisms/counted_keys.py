@@ -73,12 +73,12 @@ class CountedKeys(Frozen):
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise before it is cut off."""
+        """Return the scale of the noise before it is truncated."""
         return self._moved * self.sensitivity / self.epsilon
 
     @cached_property
     def threshold(self) -> int:
-        """The least that noise must be allowed to reach: noisy counts above it are shown.
+        """Return the least that noise must be allowed to reach: noisy counts above it are shown.
 
         The least k >= sensitivity with Pr[X > k - sensitivity] = q^(k+1-s)(1 - q^s)/(1 + q - 2q^(k+1)) <= δ′,
         which is q^(k+1) <= δ′(1 + q)/(q^-s - 1 + 2δ′).
@@ -93,7 +93,7 @@ class CountedKeys(Frozen):
 
     @cached_property
     def loss(self) -> PrivacyLoss:
-        """All keys of one person together, by the law that is drawn."""
+        """Return the loss of all keys of one person together, by the law that is drawn."""
         part = min(self.delta / self._moved, self.noise.failure(self.sensitivity))
         each = approximate(epsilon=self.epsilon / self._moved, delta=part, relation=self.relation)
         return self._moved * each
@@ -109,16 +109,16 @@ class CountedKeys(Frozen):
 
     @property
     def always(self) -> int:
-        """The least count whose key is surely shown."""
+        """Return the least count whose key is surely shown."""
         return 2 * self.threshold + 1
 
     def probability(self, count: Real) -> float:
-        """The probability that a key of this count is shown, to the nearest float."""
+        """Return the probability that a key of this count is shown, to the nearest float."""
         with working_precision(_BITS):
             return float(self._shown(exact_whole(count, name="count")).mid())
 
     def release(self, counts: Mapping[Key, int]) -> dict[Key, int]:
-        """The keys that are shown, with their noisy counts. Sort them by something public."""
+        """Release the keys that are shown, with their noisy counts. Sort them by something public."""
         noisy = self.draw([check_count(n, name="counts") for n in counts.values()], fresh_source())
         return {key: number for key, number in zip(counts, noisy, strict=True) if number is not None}
 
@@ -157,13 +157,13 @@ class CountedKeys(Frozen):
         return float(self.noise.reach(level, exact_whole(dimension, name="dimension", least=1)))
 
     def interval(self, value: int, *, confidence: Real = 0.95) -> Interval:
-        """Where the count of a key lies that is shown with this value, given that it is shown."""
+        """Return where the count of a key is, given that it is shown with this value."""
         exact_whole(value, name="value")
         low, high = self.between(value, exact_confidence(confidence, bits=100))
         return Interval(round_down(Fraction(low)), round_up(Fraction(high)))
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:
-        """The ends of `interval`, in whole numbers.
+        """Return the ends of `interval`, in whole numbers.
 
         A count n accepts the shown values next to it, which are the likeliest, until those beyond have
         probability <= 1 - confidence given that n is shown. The ends are the least and the largest n that
@@ -184,7 +184,7 @@ class CountedKeys(Frozen):
         return self.noise.tail(self.threshold + 1 - count)
 
     def _accepts(self, count: int, value: int, confidence: Fraction) -> bool:
-        """Whether the shown values at this value's distance and beyond are likely enough together."""
+        """Return whether the shown values at this value's distance and beyond are likely enough together."""
         distance = abs(value - count)
         with working_precision(_BITS):
             shown = self._shown(count)
@@ -193,7 +193,7 @@ class CountedKeys(Frozen):
             return not above + below <= ball(1 - confidence) * shown
 
     def describe(self) -> str:
-        """The law in words."""
+        """Return one sentence for a receipt."""
         keys = "one key" if self.max_groups == 1 else f"up to {self.max_groups} keys"
         return (
             f"discrete Laplace noise of scale {show(self.scale)}, cut off at {self.threshold:,}, for {keys} "

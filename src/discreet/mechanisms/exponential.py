@@ -31,13 +31,13 @@ class Exponential(Selection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of a mechanism of bounded range ε."""
+        """Return the loss of a mechanism of bounded range ε."""
         return bounded_range(epsilon=self.epsilon, relation=self.relation)
 
     def choose(
         self, candidates: Sequence[Candidate], scores: Scores, *, weights: Sequence[Real] | None = None
     ) -> Candidate:
-        """One of the candidates; `weights` is a public base measure, equal for all unless given."""
+        """Choose one of the candidates; `weights` is a public base measure, equal for all unless given."""
         check_pairing(candidates, scores)
         return candidates[self.draw(scores, fresh_source(), weights)]
 
@@ -48,7 +48,7 @@ class Exponential(Selection):
         return weighted_choice(source, scores, self.factor, whole_weights(weights, len(scores)))
 
     def probabilities(self, scores: Scores, *, weights: Sequence[Real] | None = None) -> tuple[float, ...]:
-        """The probability of each candidate, right to the last digits of a float."""
+        """Return the probability of each candidate, right to the last digits of a float."""
         law = self.law(scores, weights)
         return tuple(float(law[i].mid()) for i in range(len(scores)))
 
@@ -58,7 +58,7 @@ class Exponential(Selection):
         return compute_softmax(scores, self.factor, sizes)
 
     def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
-        """How far below the best score the choice may lie: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
+        """Return how far below the best score the choice may be: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
         confidence.
 
         Accuracy: Dwork and Roth 2014, Theorem 3.11; half as much for monotone scores; rounded up.
@@ -71,7 +71,7 @@ class Exponential(Selection):
         return tail_gap(mass=Fraction(total, best), factor=self.factor, confidence=confidence)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe("Exponential mechanism")
 
     @classmethod
@@ -84,7 +84,7 @@ class Exponential(Selection):
 
 
 def whole_weights(weights: Sequence[Real], count: int) -> list[int]:
-    """A base measure as whole numbers in the same proportions.
+    """Return a base measure as whole numbers in the same proportions.
 
     >>> whole_weights([0.5, 0.25, 1], 3)
     [2, 1, 4]

@@ -18,7 +18,7 @@ _SAFE = 2.0**62  # whole numbers below it leave room for noise in int64
 
 
 def exact_bounds(bounds: tuple[Real, Real]) -> tuple[Fraction, Fraction]:
-    """Declared bounds, lower first.
+    """Return declared bounds, lower first.
 
     >>> exact_bounds((0, 0.5))
     (Fraction(0, 1), Fraction(1, 2))
@@ -34,7 +34,7 @@ def exact_bounds(bounds: tuple[Real, Real]) -> tuple[Fraction, Fraction]:
 
 
 def as_numbers(values: Any) -> NDArray[Any]:
-    """One-dimensional finite numbers of the data: float64, or exact Python ints."""
+    """Return one-dimensional finite numbers of the data: float64, or exact Python ints."""
     array = values if isinstance(values, np.ndarray) else _array_of(values)
     if array.ndim != 1 or array.dtype.kind not in "iufO":
         raise InvalidParameter("values must be a list of numbers.", parameter="values")
@@ -63,7 +63,7 @@ def _kind(value: Any) -> type:
 
 
 def fine_step(*, scale: Fraction, sensitivity: Fraction) -> Fraction:
-    """A step where only comparisons leave: 2^20 in a scale, and at least 2^10 in a sensitivity.
+    """Return a step where only comparisons leave: 2^20 in a scale, and at least 2^10 in a sensitivity.
 
     >>> fine_step(scale=Fraction(2), sensitivity=Fraction(1)) == Fraction(1, 2**19)
     True
@@ -72,7 +72,7 @@ def fine_step(*, scale: Fraction, sensitivity: Fraction) -> Fraction:
 
 
 def to_steps(value: Any, step: Fraction, *, name: str = "value") -> int:
-    """One number of the data in steps; a float stands for its binary value, and nothing is quoted.
+    """Return one number of the data in steps; a float stands for its binary value, and nothing is quoted.
 
     >>> to_steps(0.5, Fraction(1)), to_steps(-0.5, Fraction(1)), to_steps(3, Fraction(1, 4))
     (1, 0, 12)
@@ -89,7 +89,7 @@ def to_steps(value: Any, step: Fraction, *, name: str = "value") -> int:
 def all_to_steps(
     values: NDArray[Any] | Sequence[Any], step: Fraction, *, name: str = "values"
 ) -> NDArray[Any]:
-    """Many numbers in steps: int64 where they fit with room to spare, else exact Python ints."""
+    """Return many numbers in steps: int64 where they fit with room to spare, else exact Python ints."""
     array = values if isinstance(values, np.ndarray) else None
     if (
         array is None

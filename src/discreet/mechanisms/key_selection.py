@@ -75,7 +75,7 @@ class KeySelection(Frozen):
 
     @cached_property
     def _law(self) -> KeepingLaw:
-        """The law that decides one key."""
+        """Return the law that decides one key."""
         return KeepingLaw(self.epsilon / self._moved, self.delta / self._moved)
 
     @cached_property
@@ -125,7 +125,7 @@ class KeySelection(Frozen):
         return [(n, n + 1) for n in range(min(self.always + 1, MOST_PAIRS))]
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         least = f", of at least {self.threshold} persons" if self.threshold > 1 else ""
         return (
             f"Keys selected with epsilon {show(self.epsilon)} and delta {show(self.delta)}, "
@@ -144,7 +144,7 @@ class KeySelection(Frozen):
 
 
 def check_delta(delta: Real) -> Fraction:
-    """A delta that pays for private keys."""
+    """Check a delta that pays for private keys."""
     failure = exact_delta(delta)
     if failure == 0:
         raise InvalidParameter(
@@ -155,12 +155,12 @@ def check_delta(delta: Real) -> Fraction:
 
 
 def keys_moved(max_groups: int, relation: Relation) -> int:
-    """How many keys' counts one person moves: a replaced one leaves some and enters as many others."""
+    """Return how many keys' counts one person moves: a replaced one leaves some and enters as many others."""
     return max_groups * (1 if relation == "add/remove" else 2)
 
 
 def check_count(count: Any, *, name: str) -> int:
-    """A key's count, which the error does not quote."""
+    """Check a key's count, which the error does not quote."""
     if isinstance(count, bool | np.bool_) or not isinstance(count, int | np.integer) or count < 0:
         raise InvalidParameter(f"{name} must be whole numbers >= 0.", parameter=name)
     return int(count)

@@ -67,12 +67,12 @@ class NoisyMax(NoisySelection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """Bounded range ε with Gumbel noise; else the loss of any ε-DP mechanism."""
+        """Return Bounded range ε with Gumbel noise; else the loss of any ε-DP mechanism."""
         family = bounded_range if self.noise == "gumbel" else pure
         return family(epsilon=self.epsilon, relation=self.relation)
 
     def choose(self, candidates: Sequence[Candidate], scores: Scores) -> Candidate:
-        """One of the candidates."""
+        """Choose one of the candidates."""
         check_pairing(candidates, scores)
         return candidates[self.draw(scores, fresh_source())]
 
@@ -85,7 +85,7 @@ class NoisyMax(NoisySelection):
         return _random_best(self._noisy(scores, source), source)
 
     def probabilities(self, scores: Scores) -> tuple[float, ...]:
-        """The probability of each candidate, for Gumbel and exponential noise."""
+        """Return the probability of each candidate, for Gumbel and exponential noise."""
         if self.noise == "laplace":
             raise InvalidParameter(
                 'noise must be "gumbel" or "exponential" for a law in closed form, got "laplace".',
@@ -106,7 +106,7 @@ class NoisyMax(NoisySelection):
         return compute_noisy_max(all_to_steps(scores, self.step).tolist(), self._noise)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe(f"Report noisy max with {self.noise} noise")
 
     @classmethod

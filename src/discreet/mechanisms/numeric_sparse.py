@@ -63,7 +63,8 @@ class NumericSparse(SparseVector):
         return replace(noise, value_epsilon=1 / sigma)
 
     def test(self, value: Any) -> Any:
-        """The value with noise if it is above, else None; after the last number the stream is finished."""
+        """Return the value with noise if it is above, else None; after the last number the stream is
+        finished."""
         with self._lock:
             self._check_open()
             if isinstance(value, float | np.floating) and self.values.step >= 1:

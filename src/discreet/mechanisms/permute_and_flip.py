@@ -30,11 +30,11 @@ class PermuteAndFlip(Selection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of any ε-DP mechanism."""
+        """Return the loss of any ε-DP mechanism."""
         return pure(epsilon=self.epsilon, relation=self.relation)
 
     def choose(self, candidates: Sequence[Candidate], scores: Scores) -> Candidate:
-        """One of the candidates."""
+        """Choose one of the candidates."""
         check_pairing(candidates, scores)
         return candidates[self.draw(scores, fresh_source())]
 
@@ -43,7 +43,7 @@ class PermuteAndFlip(Selection):
         return permute_and_flip(source, scores, self.factor)
 
     def probabilities(self, scores: Scores) -> tuple[float, ...]:
-        """The probability of each candidate, right to the last digits; time grows as the square."""
+        """Return the probability of each candidate, right to the last digits; time grows as the square."""
         law = self.law(scores)
         return tuple(float(law[i].mid()) for i in range(len(scores)))
 
@@ -52,7 +52,7 @@ class PermuteAndFlip(Selection):
         return compute_permute_and_flip(scores, self.factor)
 
     def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
-        """How far below the best score the choice may lie, at this confidence; rounded up.
+        """Return how far below the best score the choice may be, at this confidence; rounded up.
 
         Accuracy: with m best candidates Pr[r] ≤ p(r)·∫₀¹ (1-t)^m dt = p(r)/(m+1), summed over the others.
 
@@ -64,7 +64,7 @@ class PermuteAndFlip(Selection):
         return tail_gap(mass=Fraction(total, best + 1), factor=self.factor, confidence=confidence)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe("Permute-and-flip")
 
     @classmethod

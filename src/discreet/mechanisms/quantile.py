@@ -102,19 +102,19 @@ class Quantile(Frozen):
 
     @property
     def _ends(self) -> tuple[int, int]:
-        """The first and last point, in steps."""
+        """Return the first and last point, in steps."""
         low, high = self.bounds
         return math.ceil(low / self.step), math.floor(high / self.step)
 
     @property
     def points(self) -> int:
-        """How many values may be released."""
+        """Return how many values may be released."""
         first, last = self._ends
         return last - first + 1
 
     @property
     def _weights(self) -> tuple[int, int]:
-        """q and 1-q as whole numbers a and b in proportion: scores are then whole too."""
+        """Return q and 1-q as whole numbers a and b in proportion: scores are then whole too."""
         return self.quantile.numerator, self.quantile.denominator - self.quantile.numerator
 
     @property
@@ -125,7 +125,7 @@ class Quantile(Frozen):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of a mechanism of bounded range ε; of any ε-DP mechanism for permute-and-flip."""
+        """Return the loss of a mechanism of bounded range ε; of any ε-DP mechanism for permute-and-flip."""
         family = bounded_range if self.method == "exponential" else pure
         return family(epsilon=self.epsilon, relation=self.relation)
 
@@ -176,7 +176,8 @@ class Quantile(Frozen):
     def _gaps(
         self, floors: NDArray[np.int64], ceilings: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Runs of points with one score: first point, number of points, score times the denominator of q.
+        """Return runs of points with one score: first point, number of points, score times the denominator of
+        q.
 
         Values are given by their ⌊x/step⌋ and ⌈x/step⌉, each sorted.
         """
@@ -191,7 +192,8 @@ class Quantile(Frozen):
     def _gaps_of_tally(
         self, steps: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """The same runs, from distinct steps in order: each step is a run, and so is what lies between."""
+        """Return the same runs, from distinct steps in order: each step is a run, and so is what lies
+        between."""
         first, last = self._ends
         inside = slice(*np.searchsorted(steps, [first, last + 1]))
         seen = np.append(0, np.cumsum(counts))
@@ -229,15 +231,14 @@ class Quantile(Frozen):
         return floors, np.array([math.ceil(value) for value in exact_steps], dtype=np.int64)
 
     def rank_error(self, *, confidence: Real = 0.95) -> float:
-        """How many ranks from the quantile the answer may lie, at this confidence, where values are distinct
-        and some point lies at the quantile itself; rounded up.
-        """
+        """Return how many ranks from the quantile the answer may be, at this confidence, where values are
+        distinct and some point lies at the quantile itself; rounded up."""
         below, above = self._weights
         gap = tail_gap(mass=Fraction(self.points), factor=self._factor, confidence=confidence)
         return gap / (below + above)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         low, high = self.bounds
         return (
             f"Quantile {show(self.quantile)} by {self.method} selection with epsilon {show(self.epsilon)} "

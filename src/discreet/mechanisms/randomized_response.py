@@ -67,7 +67,7 @@ class RandomizedResponse(Frozen):
 
     @classmethod
     def linear(cls, epsilon: Real) -> "RandomizedResponse":
-        """θ = (1+ε)/(2+ε), the first attempt at e^ε/(1+e^ε): its real loss is ln(1+ε) < ε.
+        """Return θ = (1+ε)/(2+ε), the first attempt at e^ε/(1+e^ε): its real loss is ln(1+ε) < ε.
 
         >>> RandomizedResponse.linear(1).truth
         Fraction(2, 3)
@@ -76,7 +76,7 @@ class RandomizedResponse(Frozen):
 
     @classmethod
     def quadratic(cls, epsilon: Real) -> "RandomizedResponse":
-        """θ = (1+ε+ε²/2)/(2+ε+ε²/2): its real loss is ln(1+ε+ε²/2) < ε.
+        """Return θ = (1+ε+ε²/2)/(2+ε+ε²/2): its real loss is ln(1+ε+ε²/2) < ε.
 
         >>> RandomizedResponse.quadratic(1).truth
         Fraction(5, 7)
@@ -101,19 +101,20 @@ class RandomizedResponse(Frozen):
 
     @cached_property
     def _law(self) -> ResponseLaw:
-        """The law of one report."""
+        """Return the law of one report."""
         truth = self.truth if isinstance(self.truth, Fraction) else None
         return ResponseLaw(len(self.values), self.epsilon, truth)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact loss of the channel that is sampled."""
+        """Return the exact loss of the channel that is sampled."""
         if self.epsilon is not None:
             return randomized_response(epsilon=self.epsilon, values=len(self.values), relation=self.relation)
         return channel(self.channel(), relation=self.relation)
 
     def channel(self) -> list[list[Fraction]]:
-        """The probability of each answer (column) for each true value (row), where all are rational."""
+        """Return the probability of each answer (column) for each true value (row), where all are
+        rational."""
         if not isinstance(self.truth, Fraction):
             raise InvalidParameter(
                 "truth must be given for a rational channel, got epsilon.", parameter="truth"
@@ -125,7 +126,7 @@ class RandomizedResponse(Frozen):
     # --- the client ----------------------------------------------------------------------------------------
 
     def release(self, value: Any) -> Any:
-        """One of the declared values for a value, a list for a list, an array for an array of people.
+        """Report one of the declared values for a value, a list for a list, an array for an array of people.
 
         Two bits given as bools alone come back as bools: the type of what is given is taken to be public.
         """
@@ -143,7 +144,8 @@ class RandomizedResponse(Frozen):
         return named if isinstance(value, list | tuple) else named[0]
 
     def _answer(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """The positions of the answers among the values: a lie goes on to one of the others, uniformly."""
+        """Return the positions of the answers among the values: a lie goes on to one of the others,
+        uniformly."""
         lies = self._lies(source, codes.size)
         if len(self.values) > 2:
             lies *= 1 + uniform_below(source, len(self.values) - 1, codes.size)
@@ -161,7 +163,7 @@ class RandomizedResponse(Frozen):
         return Labels(self.values)
 
     def _read(self, values: Any) -> NDArray[np.int64]:
-        """Places among the declared values."""
+        """Return places among the declared values."""
         if isinstance(values, np.ndarray):
             flat = values.reshape(-1)
             if self._labels.are_bits and flat.dtype.kind in "biu" and ((flat == 0) | (flat == 1)).all():
@@ -188,12 +190,12 @@ class RandomizedResponse(Frozen):
 
     @property
     def support(self) -> Support:
-        """How often a value is reported by those who hold it, and by those who do not."""
+        """Return how often a value is reported by those who hold it, and by those who do not."""
         with working_precision(128):
             return Support(own=self._law.own, other=self._law.other)
 
     def expected(self, share: Real) -> float:
-        """The expected share of answers v when this share of people holds v: q + (θ - q)·share.
+        """Return the expected share of answers v when this share of people holds v: q + (θ - q)·share.
 
         >>> RandomizedResponse(truth=0.75).expected(0.3)  # 0.3 · 3/4 + 0.7 · 1/4
         0.4
@@ -201,7 +203,8 @@ class RandomizedResponse(Frozen):
         return self.support.expected(exact_probability(share, name="share"))
 
     def estimate(self, reports: Any, confidence: Real = 0.95) -> Any:
-        """The share of ones, or for declared values the share of each: unbiased, with error and interval."""
+        """Return the share of ones, or for declared values the share of each: unbiased, with error and
+        interval."""
         self._check_informative()
         codes = self._read(_listed(reports))
         counts = np.bincount(codes, minlength=len(self.values)).tolist()
@@ -221,7 +224,7 @@ class RandomizedResponse(Frozen):
             )
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         rule = f"epsilon {self.epsilon}" if self.epsilon is not None else f"truth {self.truth}"
         return f"Randomised response with {rule} over {len(self.values)} values ({self.relation})."
 

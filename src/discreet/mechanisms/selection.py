@@ -59,8 +59,8 @@ class Selection(Frozen, ABC):
         self._movement()  # refuses what the relation does not allow
 
     def _movement(self) -> int:
-        """How many sensitivities the gap of two scores can move between neighbours: 2, or 1 if all move one
-        way.
+        """Return how many sensitivities the gap of two scores can move between neighbours: 2, or 1 if all
+        move one way.
 
         Monotone scores all rise, or all fall, when a person is added; replacing a person is one of each, so
         the promise says nothing there.
@@ -81,7 +81,7 @@ class Selection(Frozen, ABC):
 
     @property
     def factor(self) -> Fraction:
-        """What multiplies a score in the exponent: ε/2Δ, or ε/Δ for monotone scores."""
+        """Return what multiplies a score in the exponent: ε/2Δ, or ε/Δ for monotone scores."""
         return self.epsilon / (self._movement() * self.sensitivity)
 
     @abstractmethod
@@ -138,26 +138,27 @@ class NoisySelection(Selection):
 
     @property
     def _answers(self) -> int:
-        """How many indices leave."""
+        """Return how many indices are released."""
         return 1
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise; rounding to the lattice may add less than a step to the sensitivity."""
+        """Return the scale of the noise; rounding to the lattice may add less than a step to the
+        sensitivity."""
         return self._spread * self.step
 
     @property
     def _spread(self) -> Fraction:
-        """The scale in steps: 2kΔ/ε for k indices, kΔ/ε for monotone scores."""
+        """Return the scale in steps: 2kΔ/ε for k indices, kΔ/ε for monotone scores."""
         return self._answers * self._movement() * Fraction(-(-self.sensitivity // self.step)) / self.epsilon
 
     @property
     def _noise(self) -> LaplaceLaw:
-        """The law of the noise, in steps."""
+        """Return the law of the noise, in steps."""
         return LaplaceLaw(self._spread)
 
     def _noisy(self, scores: Scores, source: Source) -> NDArray[Any]:
-        """Every score in steps, each with noise of its own."""
+        """Return every score in steps, each with noise of its own."""
         steps = all_to_steps(scores, self.step, name="scores")
         noise = self._noise.draw(source, steps.size)
         if noise.dtype != object and steps.size and int(abs(noise).max()) >= 1 << 61:
@@ -167,7 +168,7 @@ class NoisySelection(Selection):
 
 
 def check_pairing(candidates: Sequence[Candidate], scores: Scores) -> None:
-    """One score for each candidate, and at least one of them."""
+    """Check that there is one score for each candidate, and at least one candidate."""
     if len(candidates) != len(scores):
         raise InvalidParameter(
             f"scores must hold one number for each of the {len(candidates)} candidates, got {len(scores)}.",
@@ -180,7 +181,7 @@ def check_pairing(candidates: Sequence[Candidate], scores: Scores) -> None:
 
 
 def check_counts(candidates: Real, optimal: Real) -> tuple[int, int]:
-    """How many candidates there are, and how many of them are best."""
+    """Check how many candidates there are, and how many of them are best."""
     total = exact_whole(candidates, name="candidates", least=1)
     best = exact_whole(optimal, name="optimal", least=1)
     if best > total:
@@ -191,7 +192,7 @@ def check_counts(candidates: Real, optimal: Real) -> tuple[int, int]:
 
 
 def tail_gap(*, mass: Fraction, factor: Fraction, confidence: Real) -> float:
-    """The least gap g with mass·exp(-factor·g) ≤ 1 - confidence, rounded up; never below 0."""
+    """Return the least gap g with mass·exp(-factor·g) ≤ 1 - confidence, rounded up; never below 0."""
     missed = 1 - exact_confidence(confidence)
     with working_precision(128):
         return max(0.0, round_up(ball(mass / missed).log() / ball(factor)))

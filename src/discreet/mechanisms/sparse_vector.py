@@ -80,19 +80,19 @@ class SparseVector(ABC):
         self._open(fresh_source())
 
     def _calibrate(self) -> SparseNoise:
-        """The noise of the comparisons."""
+        """Return the noise of the comparisons."""
         if self.split == "optimal":
             return optimal_noise(epsilon=self.epsilon, delta=self.delta, count=self.count)
         return seeds_noise(epsilon=self.epsilon, delta=self.delta, count=self.count)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """What the whole stream costs, however long it runs."""
+        """Return what the whole stream costs, however long it runs."""
         return self.noise.loss(self.relation)
 
     @property
     def finished(self) -> bool:
-        """Whether the last "above" has been given."""
+        """Return whether the last "above" has been given."""
         return self._left == 0
 
     # --- the stream ----------------------------------------------------------------------------------------
@@ -105,7 +105,8 @@ class SparseVector(ABC):
         self._draw_threshold()
 
     def _law(self, multiple: Fraction) -> LaplaceLaw:
-        """The law, in steps, of noise whose scale is this multiple of the sensitivity after rounding."""
+        """Return the law, in steps, of noise whose scale is this multiple of the sensitivity after
+        rounding."""
         return LaplaceLaw(math.ceil(self.sensitivity / self.step) * multiple)
 
     def _draw_threshold(self) -> None:
@@ -180,7 +181,8 @@ class SparseVector(ABC):
     # --- accuracy ------------------------------------------------------------------------------------------
 
     def margin(self, *, queries: Real, confidence: Real = 0.95) -> float:
-        """How far from the threshold a value must lie so that, at this confidence, all answers are right.
+        """Return how far from the threshold a value must be so that, at this confidence, all answers are
+        right.
 
         Accuracy: half of the missing confidence for the thresholds drawn, half for the queries, by their
         exact tails Pr[|X| >= m] = 2·e^(-m/s)/(1 + e^(-1/s)) and a union bound.
@@ -193,11 +195,11 @@ class SparseVector(ABC):
         return round_up((thresholds + self._tail(self.noise.query, missed / 2 / asked) + 1) * self.step)
 
     def _tail(self, multiple: Fraction, missed: Fraction) -> int:
-        """The least m >= 1 with Pr[|X| >= m] at most `missed`, in steps."""
+        """Return the least m >= 1 with Pr[|X| >= m] at most `missed`, in steps."""
         return 1 + self._law(multiple).reach(1 - missed)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return (
             f"{type(self).__name__} with epsilon {show(self.epsilon)}, delta {show(self.delta)}, "
             f"threshold {show(self.threshold)}, sensitivity {show(self.sensitivity)}, "

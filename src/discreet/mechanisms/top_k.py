@@ -69,13 +69,14 @@ class TopK(NoisySelection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """One pure release, or `count` rounds of bounded range: a sum that holds for adaptive rounds."""
+        """Return one pure release, or `count` rounds of bounded range: a sum that holds for adaptive
+        rounds."""
         if self.method == "one shot":
             return pure(epsilon=self.epsilon, relation=self.relation)
         return self.count * bounded_range(epsilon=self.epsilon / self.count, relation=self.relation)
 
     def choose(self, candidates: Sequence[Candidate], scores: Scores) -> list[Candidate]:
-        """The chosen candidates, best first."""
+        """Choose candidates, best first."""
         check_pairing(candidates, scores)
         if len(candidates) < self.count:
             raise InvalidParameter(
@@ -110,7 +111,7 @@ class TopK(NoisySelection):
         return tuple(taken)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe(f"Top {self.count} by {self.method}")
 
     def law(self, scores: Scores) -> FiniteLaw | None:
@@ -132,7 +133,7 @@ class TopK(NoisySelection):
 
 
 def _permutation(size: int, source: Source) -> Any:
-    """A uniform order of 0 ... size-1: sorted by random words, drawn again if two are equal."""
+    """Draw a uniform order of 0 ... size-1: sort by random bits, and draw again if two are equal."""
     while True:
         words = source.words(size)
         order = np.argsort(words, kind="stable")

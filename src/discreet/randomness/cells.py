@@ -42,14 +42,14 @@ class Cells:
         self._spreads = self._width >= 0 and not self._envelope.points  # a cell holds several whole numbers
 
     def one(self, source: Source) -> int:
-        """One draw."""
+        """Draw once."""
         while True:
             value = self._finish(source, source.word())
             if value is not None:
                 return value
 
     def many(self, source: Source, size: int) -> NDArray[Any]:
-        """Independent draws: int64 if all lie below 2^61 in size, else exact Python ints."""
+        """Draw independently: int64 if all are below 2^61 in size, else exact Python ints."""
         if self._wide:
             return np.array([self.one(source) for _ in range(size)] or [], dtype=object)
         out = np.empty(size, dtype=np.int64)
@@ -63,7 +63,7 @@ class Cells:
         return _with_strays(out, strays) if strays else out
 
     def _finish(self, source: Source, draw: int) -> int | None:
-        """The whole number that a draw leads to; None if its point lies above the curve."""
+        """Return the whole number that a draw leads to; None if its point lies above the curve."""
         index = self._table.search_one(draw)
         if index is None:
             index = self._continue(source, draw)
@@ -78,7 +78,7 @@ class Cells:
         return self._combine(cell, place, bits)
 
     def _continue(self, source: Source, draw: int) -> int:
-        """The outcome of a draw that equals a threshold: more bits of both until they differ."""
+        """Settle a draw that equals a threshold: take more bits of both until they differ."""
         bits = 64
         while True:
             draw, bits = draw << 64 | source.word(), bits + 64
@@ -92,7 +92,8 @@ class Cells:
         return sure > 0 if sure else self._curve.settle(source, point)
 
     def _value(self, cell: int) -> int:
-        """What the table stores for a cell: itself, or its whole number where cells are finer than those."""
+        """Return what the table stores for a cell: itself, or its whole number where cells are finer than
+        those."""
         if self._width >= 0:
             return cell
         return (cell + (1 << (-self._width - 1))) >> -self._width
@@ -121,7 +122,7 @@ class Cells:
     def _fill(
         self, source: Source, out: NDArray[np.int64], start: int
     ) -> tuple[NDArray[np.intp], Words, Words]:
-        """Fill a chunk; positions, draws and places are returned where the guide did not answer."""
+        """Return Fill a chunk; positions, draws and places are returned where the guide did not answer."""
         part = out[start : start + _CHUNK]
         size = part.size
         words = source.words(2 * size if self._spreads else size)
@@ -165,7 +166,7 @@ class Cells:
         return above, strays
 
     def _above(self, source: Source, found: NDArray[np.intp], places: Words) -> NDArray[np.intp]:
-        """The positions of those outcomes whose point is in a wedge and above the curve."""
+        """Return the positions of those outcomes whose point is in a wedge and above the curve."""
         wedge = np.flatnonzero(found >= self._boxes)
         cells, places, heights = self._cells[found[wedge]], places[wedge], source.words(wedge.size)
         sure = self._curve.decide(cells, places, heights)

@@ -26,7 +26,8 @@ _CLOSER = _STEPS * (1 - 2.0**-40)  # never rounds a gap up to the next entry
 
 @lru_cache(maxsize=1)
 def _bounds() -> NDArray[np.int64]:
-    """Whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ... 12800."""
+    """Return whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ...
+    12800."""
     precision = _BITS + 64
     ratio = exp_fixed(Fraction(1, _STEPS), precision) + 1  # rounded up, like every product below
     power, bounds = 1 << precision, []
@@ -38,18 +39,19 @@ def _bounds() -> NDArray[np.int64]:
 
 @lru_cache(maxsize=64)
 def _coarser_bounds(shift: int) -> NDArray[np.int64]:
-    """The bounds in units of 2^shift, rounded up."""
+    """Return the bounds in units of 2^shift, rounded up."""
     return (_bounds() - 1 >> shift) + 1
 
 
 def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The table entry of each gap: never above the true 256 · gap."""
+    """Return the table entry of each gap: never above the true 256 · gap."""
     with np.errstate(over="ignore"):
         return np.minimum(gaps * _CLOSER, _DEEPEST).astype(np.int64)
 
 
 def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
-    """Cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and exact."""
+    """Return cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and
+    exact."""
     bounds = _coarser_bounds(shift)
     cumulative = np.empty(gaps.size, dtype=np.int64)
     carried = np.int64(0)
@@ -62,7 +64,7 @@ def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
 
 
 def certified_bounds(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
-    """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
+    """Return a whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
     return _bounds()[_entries(gaps)]
 
 
@@ -73,7 +75,7 @@ def choice(source: Source, scores: Scores, factor: Fraction, size: int) -> NDArr
 def choice(
     source: Source, scores: Scores, factor: Fraction, size: int | None = None
 ) -> int | NDArray[np.int64]:
-    """An index i with probability ∝ exp(factor · scores[i]), exactly."""
+    """Draw an index i with probability ∝ exp(factor · scores[i]), exactly."""
     gaps = gaps_of(scores, factor)
     shift = gaps.size.bit_length()
     cumulative = _accumulate(gaps, shift)
@@ -99,7 +101,8 @@ def _choose(
 
 
 def permute_and_flip(source: Source, scores: Scores, factor: Fraction) -> int:
-    """An index by the permute-and-flip law: candidates in random order, each kept with probability exp(-gap).
+    """Draw an index by the permute-and-flip law: candidates in random order, each kept with probability
+    exp(-gap).
 
     All coins are thrown at once; the first head in a random order is a uniform choice among the heads.
     """

@@ -33,15 +33,16 @@ class Table:
         self._guide = answers
 
     def guess(self, draws: Words) -> NDArray[np.int16]:
-        """The code of each draw, or SLOW."""
+        """Return the code of each draw, or SLOW."""
         return self._guide.take((draws >> np.uint64(64 - _GUIDE_BITS)).view(np.int64))
 
     def search(self, draws: Words, *, beyond: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The outcome of each draw, and the positions of those that are open or not before `beyond`."""
+        """Return the outcome of each draw, and the positions of those that are open or not before
+        `beyond`."""
         found = np.searchsorted(self._thresholds, draws, side="left")
         return found, np.flatnonzero((self._thresholds[found] == draws) | (found >= beyond))
 
     def search_one(self, draw: int) -> int | None:
-        """The outcome of a draw, None if it is open."""
+        """Return the outcome of a draw, None if it is open."""
         found = bisect_left(self._list, draw)
         return None if self._list[found] == draw else found

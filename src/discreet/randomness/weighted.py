@@ -21,7 +21,7 @@ _BLOCKS = 14  # e^-700 is still a float; what lies deeper keeps that bound
 def weighted_choice(
     source: Source, scores: Scores, factor: Fraction, weights: NDArray[np.int64] | Sequence[int]
 ) -> int:
-    """An index i with probability ∝ weights[i] · exp(factor · scores[i]); weights are whole numbers > 0.
+    """Draw an index i with probability ∝ weights[i] · exp(factor · scores[i]); weights are whole numbers > 0.
 
     A candidate is proposed by whole numbers U_i ≥ w_i·exp(-gap_i)·2^(62-s), and kept with the exact ratio of
     the two: what is kept follows the stated law, whatever the slack of U_i.
@@ -44,7 +44,8 @@ def weighted_choice(
 
 
 def _upper_bounds(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Floats above 2^62 exp(-gap), closely down to exp(-700): all rounding together stays below 2^-30."""
+    """Return floats above 2^62 exp(-gap), closely down to exp(-700): all rounding together stays below
+    2^-30."""
     blocks = np.minimum(np.floor(gaps / _BLOCK), _BLOCKS)
     block = float(exp_fixed(Fraction(50), 128) + 1) * 2.0**-128
     with np.errstate(invalid="ignore"):  # an infinite gap stays infinite
