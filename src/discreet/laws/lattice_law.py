@@ -150,7 +150,8 @@ def plain(value: Fraction) -> int | float:
 
 def join_laws(*laws: FiniteLaw) -> FiniteLaw:
     """Return the law of independent outcomes together, as tuples."""
-    return {
-        tuple(outcome for outcome, _ in each): math.prod((p for _, p in each), start=ball(1))
-        for each in product(*(law.items() for law in laws))
-    }
+    with working_precision(LAW_BITS):
+        return {
+            tuple(outcome for outcome, _ in each): math.prod((p for _, p in each), start=ball(1))
+            for each in product(*(law.items() for law in laws))
+        }
