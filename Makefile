@@ -70,6 +70,7 @@ layers: setup
 docs: setup system ## draw the pictures of docs/ anew, and the table of the first course
 	@$(BIN)/python scripts/make-pictures
 	@$(BIN)/python scripts/make-seed-table
+	@$(BIN)/python scripts/make-mechanism-table
 
 soak: setup $(STAMPS)/spark system ## the full counts: kills, races, generated cases, long audits (an hour or so)
 	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \

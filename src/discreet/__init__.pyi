@@ -52,6 +52,7 @@ from discreet.mechanisms import (
     Gaussian as Gaussian,
     KeySelection as KeySelection,
     Laplace as Laplace,
+    Mechanism as Mechanism,
     NoisyMax as NoisyMax,
     NumericSparse as NumericSparse,
     PermuteAndFlip as PermuteAndFlip,

@@ -102,7 +102,7 @@ def _release(plan: Plan, promises: tuple[Promise, ...], run: Run, source: Source
 def _find(step: SearchStep, promise: Promise, run: Run, salt: int, source: Source) -> Bounds:
     promise.check_histogram(step.plan, step.noise)
     counts = [total for (total,) in run(replace(step.plan, salt=salt)).totals]
-    return step.bounds([int(count) for count in step.noise._release(counts, source)])
+    return step.bounds([int(count) for count in step.noise.draw(counts, source)])
 
 
 def _release_set(each: SetPlan, run: Run, salt: int, source: Source) -> Outcome:
@@ -131,7 +131,7 @@ def _groups(each: SetPlan, tables: dict[int, ExactTable], source: Source) -> tup
     (position,) = each.exact.units.measures
     table = tables[0]
     units = np.array([totals[position] for totals in table.totals], dtype=np.int64)
-    kept = each.selection._select(units, source)
+    kept = each.selection.draw(units, source)
     return tuple(group for group, keep in zip(table.groups, kept.tolist(), strict=True) if keep)
 
 
@@ -139,7 +139,7 @@ def _counted(step: NoiseStep, tables: dict[int, ExactTable], source: Source) -> 
     """The groups found in the data whose noisy number shows them, with it: one draw for both."""
     assert isinstance(step.noise, CountedKeys)
     found = tables[0].groups
-    noisy = step.noise._count(_exact(step, tables, found), source)
+    noisy = step.noise.draw(_exact(step, tables, found), source)
     return {group: number for group, number in zip(found, noisy, strict=True) if number is not None}
 
 
@@ -147,7 +147,7 @@ def _noised(
     step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group], source: Source
 ) -> list[int]:
     assert not isinstance(step.noise, CountedKeys)
-    return [int(number) for number in step.noise._release(_exact(step, tables, groups), source)]
+    return [int(number) for number in step.noise.draw(_exact(step, tables, groups), source)]
 
 
 def _exact(step: NoiseStep, tables: dict[int, ExactTable], groups: Sequence[Group]) -> list[int]:
@@ -166,9 +166,9 @@ def _chosen(
     for group in groups:
         counts = Tallied.of(found.get(group, {}))
         if isinstance(step.chooser, Quantile):
-            chosen.append(step.chooser._release_tally(counts.numbers, counts.rows, source))
+            chosen.append(step.chooser.draw_tally(counts.numbers, counts.rows, source))
         else:
-            chosen.append(step.chooser._choose(counts.among(len(tally.labels or ())), source))
+            chosen.append(step.chooser.draw(counts.among(len(tally.labels or ())), source))
     return chosen
 
 

@@ -17,12 +17,19 @@ PLACES = [
 
 
 def violations(text):
-    """Calls of samplers with anything but a passed-on or fresh source, and public doors to one."""
+    """Calls of samplers, or of a mechanism's `draw`, with anything but a passed-on or fresh source, and other
+    public functions that take one."""
     found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and _called(node) in SAMPLERS and not _allowed(node.args[:1]):
             found.append(f"{_called(node)} at line {node.lineno}")
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and _takes_source(node):
+        if isinstance(node, ast.Call) and _draws(node) and not any(_allowed([arg]) for arg in node.args):
+            found.append(f"draw at line {node.lineno}")
+        if (
+            isinstance(node, ast.FunctionDef)
+            and not node.name.startswith(("_", "draw"))
+            and _takes_source(node)
+        ):
             found.append(f"public {node.name} takes a Source")
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("discreet.testing"):
             found.append("imports discreet.testing")
@@ -38,6 +45,10 @@ def _name(node):
 def _called(call):
     # `Generator.choice(...)` of something else is not ours: samplers are imported and called by name.
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _draws(call):
+    return isinstance(call.func, ast.Attribute) and call.func.attr in {"draw", "draw_tally"}
 
 
 def _allowed(first):
@@ -66,6 +77,9 @@ def test_only_testing_passes_another_source(path):
         "discrete_laplace(Tape([1]), scale)",
         "discrete_laplace(seeded(7), scale)",
         "def release(value, source: Source): ...",
+        "noise.draw(values, Tape([1]))",
+        "noise.draw(values, self.seeded)",
+        "self.noise.draw(seeded(7), 3)",
         "SecureSource()",
     ],
 )
@@ -75,3 +89,5 @@ def test_a_planted_door_is_seen(fault):
 
 def test_honest_calls_pass():
     assert violations("geometric(fresh_source(), scale); geometric(source, scale, 3)") == []
+    assert violations("noise.draw(values, fresh_source()); noise.draw(source, 3)") == []
+    assert violations("def draw(self, data, source: Source): ...") == []

@@ -1,3 +1,5 @@
+"""Exact audits: from the laws that mechanisms state, to what they prove."""
+
 from fractions import Fraction
 from math import exp, log
 
@@ -7,74 +9,80 @@ import discreet as dp
 from discreet.auditing import audit
 from discreet.auditing.claim import Claim
 from discreet.auditing.exact import verify
-from discreet.auditing.laws import (
-    discrete_gaussian_tail,
-    gaussian_tail,
-    laplace_tail,
-    lattice_law,
-    response_law,
-    sparse_law,
-    staircase_tail,
+from discreet.laws import (
+    DiscreteGaussianLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    ResponseLaw,
+    StaircaseLaw,
+    TruncatedLaplaceLaw,
+    compute_transcripts,
 )
 from discreet.numerics import ball, working_precision
 
-
-class Noise:
-    """Scales of a sparse vector, as its mechanism states them."""
-
-    def __init__(self, *, threshold, query, answers=1):
-        self.threshold, self.query, self.answers = Fraction(threshold), Fraction(query), answers
-
-
-def stairs(spread):
-    return staircase_tail(Fraction(1, 2), stair=4, width=2)
+WIDTH, QUARTER = Fraction(7, 12), Fraction(1, 4)
+NOISES = [
+    LaplaceLaw(WIDTH, QUARTER),
+    GaussianLaw(WIDTH, QUARTER),
+    DiscreteGaussianLaw(WIDTH, QUARTER),
+    StaircaseLaw(Fraction(1, 2), stairs=4, width=2, step=QUARTER),
+    TruncatedLaplaceLaw(WIDTH, QUARTER, most=9),
+]
 
 
-@pytest.mark.parametrize("tail", [laplace_tail, gaussian_tail, discrete_gaussian_tail, stairs])
-def test_a_lattice_law_sums_to_one(tail):
+def shifted(noise):
+    """The law of a number of one step or none, in blocks."""
+    return lambda value: noise.blocks(int(value / noise.step), first=0, last=1)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+def test_a_lattice_law_sums_to_one(noise):
     with working_precision(160):
-        law = lattice_law(tail(Fraction(7, 3)), step=Fraction(1, 4), spread=Fraction(7, 3), shift=4)
-        total = sum(law(1).values(), ball(0))
+        total = sum(noise.blocks(1, first=0, last=4).values(), ball(0))
     assert total.contains(1)
     assert float(total.rad()) < 1e-30
 
 
 def test_the_discrete_laplace_law_has_the_stated_probabilities():
-    with working_precision(160):
-        law = lattice_law(laplace_tail(Fraction(1)), step=Fraction(1), spread=Fraction(1), shift=1)(0)
+    law = LaplaceLaw(Fraction(1)).blocks(0, first=0, last=1)
     q = exp(-1)
     for k in (-3, 0, 2):
-        assert float(law[str(k)]) == pytest.approx((1 - q) / (1 + q) * q ** abs(k))
+        assert float(law[k]) == pytest.approx((1 - q) / (1 + q) * q ** abs(k))
 
 
 def test_the_staircase_law_has_the_stated_probabilities():
+    noise = StaircaseLaw(Fraction(1), stairs=3, width=1)
     with working_precision(160):
-        tail = staircase_tail(Fraction(1), stair=3, width=1)
-        mass = [float(tail(k) - tail(k + 1)) for k in range(-7, 8)]
+        mass = [float(noise.mass(k)) for k in range(-7, 8)]
     stated = [exp(-(abs(k) // 3) - (abs(k) % 3 >= 1)) for k in range(-7, 8)]
     for found, wanted in zip(mass, stated, strict=True):
         assert found / mass[7] == pytest.approx(wanted)
 
 
 def test_randomised_response_has_exactly_its_loss():
-    law = response_law(["yes", "no"], lambda: ball(Fraction(3, 4)))
-    finding = verify(law, [("yes", "no")], Claim.read(1)).finding
+    response = ResponseLaw(2, truth=Fraction(3, 4))
+    finding = verify(
+        lambda truth: response.table(("yes", "no"), truth), [("yes", "no")], Claim.read(1)
+    ).finding
     assert finding.lower_bound == pytest.approx(log(3), abs=1e-15)
     assert finding.lower_bound <= log(3)
 
 
+def transcripts(answers):
+    """A sparse vector of epsilon 1 on step 1, with its threshold drawn once for so many answers."""
+    noises = {"threshold": LaplaceLaw(Fraction(2)), "query": LaplaceLaw(Fraction(4))}
+    return lambda values: compute_transcripts(values, **noises, answers=answers, count=answers)
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_above_threshold_keeps_its_claim_on_the_crossed_halves(k):
-    law = sparse_law(threshold=0, moves=1, noise=Noise(threshold=2, query=4), count=1, step=Fraction(1))
     pair = ([0] * k + [1] * k, [1] * k + [0] * k)
-    assert verify(law, [pair], Claim.read(1)).finding.excess <= 0
+    assert verify(transcripts(1), [pair], Claim.read(1)).finding.excess <= 0
 
 
 def test_a_sparse_vector_without_limit_is_refuted_exactly():
-    noise = Noise(threshold=2, query=4, answers=6)
-    law = sparse_law(threshold=0, moves=1, noise=noise, count=6, step=Fraction(1))
     pair = ([0] * 3 + [1] * 3, [1] * 3 + [0] * 3)
-    assert verify(law, [pair], Claim.read(1)).finding.excess > 0.03
+    assert verify(transcripts(6), [pair], Claim.read(1)).finding.excess > 0.03
 
 
 @pytest.mark.parametrize("make", [dp.Laplace, dp.Gaussian])
@@ -98,9 +106,7 @@ def test_a_fine_lattice_is_verified_in_blocks():
 
 
 def test_discrete_gaussian_noise_is_not_gaussian_dp():
-    with working_precision(160):
-        tail = discrete_gaussian_tail(Fraction(1))
-    law = lattice_law(tail, step=Fraction(1), spread=Fraction(1), shift=1)
+    law = shifted(DiscreteGaussianLaw(Fraction(1)))
     assert verify(law, [(0, 1)], Claim.read(dp.GDP(1))).finding.excess > 0.03
     assert verify(law, [(0, 1)], Claim.read(dp.ZCDP(0.5))).finding.excess <= 0
 

@@ -145,7 +145,7 @@ def true_count_in_a_mean(patch):
 
 def one_draw_for_all_groups(patch):
     def shared(step, tables, groups, source):
-        (noise,) = step.noise._release([0], source)
+        (noise,) = step.noise.draw([0], source)
         return [number + noise for number in release._exact(step, tables, groups)]
 
     patch.setattr(release, "_noised", shared)
@@ -176,7 +176,7 @@ def keys_shown_by_their_exact_count(patch):
     def exactly(step, tables, source):
         table = tables[0]
         shown = dict(zip(table.groups, table.totals, strict=True))
-        step.noise._count([0] * len(shown), source)
+        step.noise.draw([0] * len(shown), source)
         return {group: step.noise.threshold + 1 for group, totals in shown.items() if any(totals)}
 
     patch.setattr(release, "_counted", exactly)

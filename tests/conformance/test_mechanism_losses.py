@@ -37,16 +37,30 @@ NOTIONS = {
 }
 
 
+NOISIER = {"epsilon": F(1, 2), "scale": F(3, 2), "sigma": F(3, 2)}
+
+
+def parameters_of(kind):
+    """Those of the table, else of the first example; and the same with more noise."""
+    if kind.__name__ in MECHANISMS:
+        return MECHANISMS[kind.__name__]
+    given = kind.examples()[0].parameters
+    return given, {name: F(given[name]) * factor for name, factor in NOISIER.items() if name in given}
+
+
 def loss_of(kind, *, noise="as given"):
-    given, more = MECHANISMS[kind.__name__]
+    given, more = parameters_of(kind)
     return kind(**(given if noise == "as given" else given | more)).loss
 
 
 each_mechanism = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 
 
-def test_every_mechanism_is_here():
-    assert set(MECHANISMS) == {kind.__name__ for kind in ALL}
+@each_mechanism
+def test_every_mechanism_has_parameters_that_say_how_much_noise_there_is(kind):
+    given, more = parameters_of(kind)
+    assert more
+    assert set(more) <= set(given)
 
 
 def forgets_its_count(loss, times):

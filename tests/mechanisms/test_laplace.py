@@ -169,5 +169,5 @@ def test_wide_noise_does_not_wrap():
 def test_a_release_is_what_its_words_say():
     # The first box of the table, cell 0: noise 0 for a scale of one number per cell.
     m = dp.Laplace(scale=10, sensitivity=1)
-    assert m._release(51, Tape([0, 0])) == 51
-    assert m._release(np.array([51, 52]), Tape([0, 0, 0, 0])).tolist() == [51, 52]
+    assert m.draw(51, Tape([0, 0])) == 51
+    assert m.draw(np.array([51, 52]), Tape([0, 0, 0, 0])).tolist() == [51, 52]

@@ -156,9 +156,9 @@ MIXED = [
     [None, "a", 1.5, Fraction(1, 2)],
 ]
 KINDS = {
-    "one": lambda response, held, tape: response._release(held, tape),
-    "list": lambda response, held, tape: response._release([held], tape)[0],
-    "array": lambda response, held, tape: response._release(as_objects(held), tape)[0],
+    "one": lambda response, held, tape: response.draw(held, tape),
+    "list": lambda response, held, tape: response.draw([held], tape)[0],
+    "array": lambda response, held, tape: response.draw(as_objects(held), tape)[0],
 }
 
 
@@ -206,10 +206,10 @@ def test_a_typed_array_is_answered_in_a_type_that_holds_every_value(values):
 
 def test_an_answer_in_the_type_that_was_given_is_found(monkeypatch):
     # The planted fault: a holder of True is answered by a bool, whatever is declared.
-    right = RR._release
+    right = RR.draw
     monkeypatch.setattr(
         RR,
-        "_release",
+        "draw",
         lambda self, value, source: (
             bool(right(self, value, source)) if value is True else right(self, value, source)
         ),

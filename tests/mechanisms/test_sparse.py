@@ -193,7 +193,7 @@ def test_numbers_come_back_on_the_lattice_of_their_step():
 
 def test_rounding_to_the_lattice_is_counted_in_the_noise():
     stream = dp.AboveThreshold(epsilon=1, threshold=0, sensitivity=Fraction(3, 2), step=1)
-    assert stream._moves() == 2  # 0.4 and 1.9 lie 1.5 apart and round to 0 and 2
+    assert stream._law(Fraction(1)).scale == 2  # 0.4 and 1.9 lie 1.5 apart and round to 0 and 2
 
 
 def test_the_margin_holds():

@@ -27,8 +27,10 @@ from discreet.tables import from_arguments
 from planning.planted import COUNT, PLANTED, SUM, gaussian, half, noise
 from server.running import promptly, write_policy
 
-DRAWS = ((Laplace, "_release"), (Gaussian, "_release"), (CountedKeys, "_count"), (KeySelection, "_select"),
-         (PermuteAndFlip, "_choose"), (Exponential, "_choose"), (Quantile, "_release_tally"))  # fmt: skip
+DRAWS = (
+    *((kind, "draw") for kind in (Laplace, Gaussian, CountedKeys, KeySelection, PermuteAndFlip, Exponential)),
+    (Quantile, "draw_tally"),
+)
 
 
 def open_table(folder, *, relation="add/remove", budget=None, **declared):

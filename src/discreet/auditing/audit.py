@@ -12,7 +12,7 @@ from discreet.auditing.blackbox import Attack, Target
 from discreet.auditing.claim import Claim
 from discreet.auditing.exact import verify
 from discreet.auditing.report import AuditReport
-from discreet.auditing.targets import Adapted, adapt
+from discreet.auditing.targets import Audited, read_mechanism
 from discreet.errors import InvalidParameter
 from discreet.numerics import Real, exact_positive, exact_probability, exact_whole
 
@@ -53,14 +53,14 @@ def audit(
     if not 0 < sure < 1:
         raise InvalidParameter(f"confidence must lie in (0, 1), got {confidence}.", parameter="confidence")
     patience = _read_seconds(seconds) if samples is None else math.inf  # what is asked for is drawn
-    adapted = read_target(target, neighbours)
-    verified = _verify(adapted, promise)
+    audited = read_target(target, neighbours)
+    verified = _verify(audited, promise)
     if verified is None or not verified.violated:
-        stages = STAGES if samples is None else stages_to(samples, pairs=len(adapted.pairs))
+        stages = STAGES if samples is None else stages_to(samples, pairs=len(audited.pairs))
         sampled = attack(
-            adapted.target,
+            audited.target,
             promise,
-            adapted.pairs,
+            audited.pairs,
             sure=sure,
             stages=stages,
             seconds=patience,
@@ -104,14 +104,13 @@ def _read_seconds(seconds: float) -> float:
     return seconds if seconds == math.inf else float(exact_positive(seconds, name="seconds"))
 
 
-def _verify(adapted: Adapted, claim: Claim) -> AuditReport | None:
-    """The exact report, where the law is finite for all the pairs."""
-    if adapted.law is None or not adapted.enumerated:
-        return None
-    return AuditReport.of_verification(verify(adapted.law, adapted.enumerated, claim), claim)
+def _verify(audited: Audited, claim: Claim) -> AuditReport | None:
+    """Return the exact report, where the law is finite for some of the pairs."""
+    verified = verify(audited.law, audited.enumerated, claim)
+    return None if verified is None else AuditReport.of_verification(verified, claim)
 
 
-def read_target(target: Any, neighbours: Iterable[Any] | None) -> Adapted:
+def read_target(target: Any, neighbours: Iterable[Any] | None) -> Audited:
     """A function with its pairs, or a mechanism with its own or the given pairs."""
     if inspect.isroutine(target) or not hasattr(target, "loss"):
         if not callable(target):
@@ -119,12 +118,12 @@ def read_target(target: Any, neighbours: Iterable[Any] | None) -> Adapted:
                 f"target must be a function f(data, n) or a mechanism, got {type(target).__name__}.",
                 parameter="target",
             )
-        return Adapted(target, read_pairs(neighbours))
-    adapted = adapt(target)
+        return Audited(target, read_pairs(neighbours))
+    audited = read_mechanism(target)
     if neighbours is None:
-        return adapted
+        return audited
     pairs = read_pairs(neighbours)
-    return replace(adapted, pairs=pairs, enumerated=tuple(pairs) if adapted.everywhere else ())
+    return replace(audited, pairs=pairs, enumerated=pairs)
 
 
 def read_pairs(neighbours: Iterable[Any] | None) -> list[tuple[Any, Any]]:

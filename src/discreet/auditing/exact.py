@@ -6,18 +6,17 @@ Probabilities are Arb balls that hold the true values. Outcomes that were merged
 lower the loss: what is proved here is always a true lower bound, and without merging it is the loss itself.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.auditing.claim import BITS, Claim, Finding
+from discreet.laws import FiniteLaw
 from discreet.numerics import Arb, ball, round_down, working_precision
-
-Law: TypeAlias = Mapping[Hashable, Arb]  # outcome -> probability
 
 STEPS = 60
 
@@ -32,18 +31,21 @@ class Verification:
     probabilities: tuple[float, float]
 
 
-def verify(law: Callable[[Any], Law], pairs: Sequence[tuple[Any, Any]], claim: Claim) -> Verification:
-    """The largest loss over the pairs, both ways, judged against the claim."""
+def verify(
+    law: Callable[[Any], FiniteLaw | None], pairs: Sequence[tuple[Any, Any]], claim: Claim
+) -> Verification | None:
+    """Return the largest loss over the pairs, both ways, judged against the claim, or None."""
     found = []
     with working_precision(BITS):
         for first, second in pairs:
             left, right = law(first), law(second)
-            found.append(_judge(left, right, (first, second), claim))
-            found.append(_judge(right, left, (second, first), claim))
-    return max(found, key=lambda verification: verification.finding.strength)
+            if left is not None and right is not None:
+                found.append(_judge(left, right, (first, second), claim))
+                found.append(_judge(right, left, (second, first), claim))
+    return max(found, key=lambda verification: verification.finding.strength, default=None)
 
 
-def _judge(first: Law, second: Law, pair: tuple[Any, Any], claim: Claim) -> Verification:
+def _judge(first: FiniteLaw, second: FiniteLaw, pair: tuple[Any, Any], claim: Claim) -> Verification:
     outcomes = list({**first, **second})
     zero = ball(0)
     p = [first.get(outcome, zero) for outcome in outcomes]

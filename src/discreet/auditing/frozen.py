@@ -73,29 +73,25 @@ class FrozenCurator(Curator):
 
     def _freeze_set(self, number: int, each: SetPlan) -> SetPlan:
         noises = tuple(
-            replace(step, noise=self._mute(step.noise, (number, "noise", place)))
+            replace(step, noise=self._mute(step.noise, (number, "noise", place), self._use(each, place)))
             for place, step in enumerate(each.noises)
         )
         choices = tuple(
-            replace(step, chooser=self._mute(step.chooser, (number, "choice", place)))
+            replace(step, chooser=self._mute(step.chooser, (number, "choice", place), self._chosen))
             for place, step in enumerate(each.choices)
         )
-        selection = each.selection and self._mute(each.selection, (number, "keys", 0))
+        selection = each.selection and self._mute(each.selection, (number, "keys", 0), self._selected)
         return replace(each, noises=noises, choices=choices, selection=selection)
 
-    def _mute(self, mechanism: Any, place: Place) -> Any:
+    def _use(self, each: SetPlan, place: int) -> Callable[..., Any]:
+        return self._counted if place == each.showing else self._noised
+
+    def _mute(self, mechanism: Any, place: Place, use: Callable[..., Any]) -> Any:
         """A copy that is the same in all its declarations, and draws nothing."""
         muted = copy.copy(mechanism)
-        uses: dict[str, Callable[..., Any]] = {
-            "_release": self._noised,
-            "_choose": self._chosen,
-            "_release_tally": self._at_a_quantile,
-            "_select": self._selected,
-            "_count": self._counted,
-        }
-        for name, use in uses.items():
+        for name, told in {"draw": use, "draw_tally": self._at_a_quantile}.items():
             if hasattr(mechanism, name):
-                object.__setattr__(muted, name, lambda *given, use=use: use(mechanism, place, *given))
+                object.__setattr__(muted, name, lambda *given, told=told: told(mechanism, place, *given))
         return muted
 
     def _note(self, place: Place, given: Any, source: Source) -> int:

@@ -6,20 +6,20 @@ from itertools import product
 from typing import Any
 
 from discreet.auditing.claim import BITS
-from discreet.auditing.exact import Law
+from discreet.laws import FiniteLaw
 from discreet.numerics import ball, working_precision
 
 Polynomial = tuple[int, ...]  # coefficients, highest first
 
 
-def projective_law(mechanism: Any) -> Callable[[Any], Law]:
+def projective_law(mechanism: Any) -> Callable[[Any], FiniteLaw]:
     """A direction evenly, and the value's digit in it e^ε times as often as any other digit."""
     q, values = mechanism.field, list(mechanism.values)
     digits = _length(len(values), q)
     directions = list_directions(q, digits)
     multiply = multiplication(q)
 
-    def law(value: Any) -> Law:
+    def law(value: Any) -> FiniteLaw:
         place = values.index(value)
         truth = [place // q**i % q for i in range(digits)]
         with working_precision(BITS):
@@ -37,11 +37,11 @@ def projective_law(mechanism: Any) -> Callable[[Any], Law]:
     return law
 
 
-def wave_law(mechanism: Any) -> Callable[[Any], Law]:
+def wave_law(mechanism: Any) -> Callable[[Any], FiniteLaw]:
     """Places of the window of the number's bin e^ε times as often as others."""
     low, high = mechanism.bounds
 
-    def law(value: Any) -> Law:
+    def law(value: Any) -> FiniteLaw:
         part = (Fraction(value) - low) / (high - low)
         home = next(
             x for x in range(mechanism.bins) if part * mechanism.bins < x + 1 or x == mechanism.bins - 1

@@ -11,64 +11,14 @@ from itertools import combinations_with_replacement
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import Real, exact, exact_positive, exact_whole
+from discreet.laws import plain
+from discreet.mechanisms.mechanism import Pair
+from discreet.mechanisms.worst_pairs import numbers, vectors
+from discreet.numerics import Real, exact
 
-Pair: TypeAlias = tuple[Any, Any]
+__all__ = ["Pair", "Relation", "edges", "numbers", "tables", "vectors"]
+
 Relation: TypeAlias = Literal["add/remove", "replace"]
-Kind: TypeAlias = Literal["general", "monotone"]
-
-
-def numbers(*, sensitivity: Real = 1, bounds: tuple[Real, Real] | None = None) -> list[Pair]:
-    """Pairs of query answers that are one sensitivity apart: at 0, at the bounds, at magnitudes far from 0.
-
-    >>> numbers(sensitivity=1, bounds=(0, 10))
-    [(0, 1), (9, 10), (4, 5)]
-    """
-    width = exact_positive(sensitivity, name="sensitivity")
-    if bounds is None:
-        starts = [Fraction(0), -width, Fraction(2**20), Fraction(2**40)]
-    else:
-        lower, upper = (exact(end, name="bounds") for end in bounds)
-        width = min(width, upper - lower)
-        starts = [lower, upper - width, (lower + upper - width) / 2 // width * width]
-    pairs = [(_plain(start), _plain(start + width)) for start in starts]
-    return list(dict.fromkeys(pairs))
-
-
-def _plain(value: Fraction) -> int | float:
-    return value.numerator if value.denominator == 1 else float(value)
-
-
-def vectors(*, dimension: int, sensitivity: int = 1, scores: Kind = "general") -> list[Pair]:
-    """Pairs of lists of counting-query answers, each answer moved by at most `sensitivity`.
-
-    One up, all up, one up and the rest down, halves crossed, a single peak moved. "monotone" scores all move
-    the same way.
-    """
-    k = exact_whole(dimension, name="dimension", least=1)
-    s = exact_whole(sensitivity, name="sensitivity", least=1)
-    moves = [m for m in _moves(k) if scores == "general" or min(m) >= 0 or max(m) <= 0]
-    pairs = [_moved([1] * k, move, s) for move in moves]
-    pairs.append(_moved(list(range(k)), moves[1 % len(moves)], s))
-    if scores == "general":
-        half = k // 2
-        pairs.append(([0] * half + [s] * (k - half), [s] * half + [0] * (k - half)))
-    return pairs
-
-
-def _moved(base: list[int], move: list[int], by: int) -> Pair:
-    return base, [value + by * m for value, m in zip(base, move, strict=True)]
-
-
-def _moves(k: int) -> Iterator[list[int]]:
-    half = k // 2
-    yield [1] + [0] * (k - 1)
-    yield [1] * k
-    if k > 1:
-        yield [0] * (k - 1) + [1]
-        yield [1] + [-1] * (k - 1)
-        yield [1] * half + [-1] * (k - half)
-        yield [1, -1] + [0] * (k - 2)
 
 
 def tables(
@@ -118,4 +68,4 @@ def edges(bounds: tuple[Real, Real]) -> list[int | float]:
     found = [lower, upper, (lower + upper) / 2, lower + step, upper - step]
     if lower < 0 < upper:
         found.append(Fraction(0))
-    return list(dict.fromkeys(_plain(value) for value in found))
+    return list(dict.fromkeys(plain(value) for value in found))

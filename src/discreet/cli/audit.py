@@ -157,9 +157,9 @@ def _mechanism(name: str, parameters: tuple[str, ...]) -> Any:
     """Return the mechanism of this name with parameters such as epsilon=1."""
     from discreet import mechanisms
 
-    kind = {known.lower(): getattr(mechanisms, known) for known in mechanisms.__all__}.get(name.lower())
-    if not isinstance(kind, type):
-        known = ", ".join(sorted(n for n in mechanisms.__all__ if isinstance(getattr(mechanisms, n), type)))
+    kind = {known.__name__.lower(): known for known in mechanisms.ALL}.get(name.lower())
+    if kind is None:
+        known = ", ".join(each.__name__ for each in mechanisms.ALL)
         raise InvalidParameter(f"target must be one of {known}, or module:function, got {name!r}.")
     given = {}
     for parameter in parameters:

@@ -66,7 +66,7 @@ class LaplaceNumber(BoundedNumber):
         # A clamped float is a float; bounds that are none are the owner's to declare, and are rounded like
         # data.
         numbers = [float(self._clamp(truth)) for truth in truths]
-        released: list[float] = self.noise._release(numbers, source)
+        released: list[float] = self.noise.draw(numbers, source)
         return released
 
     def estimate(self, reports: Any, *, confidence: Real = 0.95) -> Estimate:

@@ -1,53 +1,43 @@
-"""What every mechanism that adds noise shares: release, error and interval."""
+"""What every mechanism that adds noise shares: release, error and interval, from the law of its noise."""
 
 import math
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
+from discreet.laws import FiniteLaw, LatticeLaw, show
+from discreet.losses import Relation, check_relation
+from discreet.mechanisms.inputs import to_steps
 from discreet.mechanisms.lattice import WIDE, Lattice, flatten, several
+from discreet.mechanisms.mechanism import Frozen, Pair
+from discreet.mechanisms.worst_pairs import numbers
 from discreet.numerics import (
-    Arb,
     Interval,
     Real,
-    ball,
     exact_confidence,
+    exact_positive,
     exact_whole,
     round_down,
     round_up,
-    working_precision,
 )
 from discreet.randomness import Source, fresh_source
 
 Value = TypeVar("Value", int, float, list[Any], NDArray[Any])
 
-_ERROR_BITS = 256
-
-
-def show(value: Fraction) -> str:
-    """A parameter as a reader wants it: whole, short decimal, or fraction.
-
-    >>> show(Fraction(10_000)), show(Fraction(1, 8)), show(Fraction(1, 3))
-    ('10,000', '0.125', '1/3')
-    """
-    if value.denominator == 1 or Fraction(repr(float(value))) != value:
-        shown = f"{value.numerator:,}" if value.denominator == 1 else str(value)
-        return shown if len(shown) <= (32 if value.denominator == 1 else 12) else f"{float(value):.6g}"
-    return repr(float(value))
-
 
 class DimensionWarning(UserWarning):
-    """Several numbers were rounded, and nobody said how many of them one unit can change at once."""
+    """Several numbers were rounded, and it was not declared how many of them one unit can change at once."""
 
 
 _ASSUMED = (
-    "one unit is taken to change one of these numbers, because dimension was not given. If it can change "
+    "dimension was not given, so each unit is assumed to change only one of these numbers. If it can change "
     "more, declare dimension=: rounding then counts for each of them."
 )
 
@@ -57,20 +47,35 @@ _NEEDED = (
 )
 
 
-class Additive(ABC):
-    """Noise on the multiples of a public step, added to whatever is released."""
+class Additive(Frozen, ABC):
+    """A mechanism that adds noise on the multiples of a public step to what is released.
 
+    A subclass declares its fields, and states its `noise`, its `loss` and its `examples`; everything else is
+    derived from the law of the noise.
+    """
+
+    sensitivity: Fraction
     step: Fraction
+    dimension: int
+    relation: Relation
     _assumed: bool = False  # whether `dimension` was left to its default
     _loss_needs_dimension: ClassVar[bool] = False  # whether it decides more than how rounding counts
 
-    def _fix(self, **fields: object) -> None:
-        """Set the fields of a frozen mechanism, once, when it is made."""
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+    def _declare(self, *, sensitivity: Real, dimension: Real | None, relation: str) -> tuple[Fraction, int]:
+        """Check and set what every such mechanism declares; return sensitivity and dimension."""
+        reach = exact_positive(sensitivity, name="sensitivity")
+        numbers = 1 if dimension is None else exact_whole(dimension, name="dimension", least=1)
+        known = check_relation(relation)
+        self._fix(sensitivity=reach, dimension=numbers, relation=known, _assumed=dimension is None)
+        return reach, numbers
+
+    @property
+    @abstractmethod
+    def noise(self) -> LatticeLaw:
+        """Return the law of the noise."""
 
     def release(self, value: Value) -> Value:
-        """The value plus noise: int for int, float for float, lists and arrays in their own shape.
+        """Return the value plus noise: int for int, float for float, lists and arrays in their own shape.
 
         The type that is given is public. Arrays of whole numbers come back as int64, cut off at its ends
         (as Python's ints where the noise itself is wider); lists hold whatever there is. NaN and infinity
@@ -80,46 +85,57 @@ class Additive(ABC):
             raise InvalidParameter(_NEEDED, parameter="dimension")
         if self._assumed and self._lattice.moves_several(value):
             warnings.warn(_ASSUMED, DimensionWarning, stacklevel=2)
-        return self._release(value, fresh_source())
+        return self.draw(value, fresh_source())
 
-    def _release(self, value: Value, source: Source) -> Value:
-        released: Value = self._lattice.add(value, partial(self._noise, source))
+    def draw(self, value: Value, source: Source) -> Value:
+        """Release with randomness from `source`."""
+        released: Value = self._lattice.add(value, partial(self.noise.draw, source))
         return released
+
+    def sample(self, value: Any, n: int) -> Any:
+        """Release a number n times; at once where the loss does not depend on how many are released."""
+        if self._loss_needs_dimension or isinstance(value, list | np.ndarray):
+            return [self.release(value) for _ in range(n)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DimensionWarning)
+            return self.release(np.full(n, value, dtype=np.int64 if self.step >= 1 else np.float64))
+
+    def law(self, value: Any) -> FiniteLaw | None:
+        """Return the law of a released number between 0 and the sensitivity, in blocks of outcomes."""
+        if isinstance(value, list | tuple | np.ndarray):
+            return None
+        moved = math.ceil(self.sensitivity / self.step)
+        return self.noise.blocks(to_steps(value, self.step), first=0, last=moved)
+
+    def neighbours(self) -> Sequence[Pair]:
+        """Return numbers one sensitivity apart, near 0 and far from it."""
+        return numbers(sensitivity=self.sensitivity)
+
+    @cached_property
+    def variance(self) -> float:
+        """Return the variance of the noise."""
+        return self.noise.variance
+
+    def describe(self) -> str:
+        """Return the law in words."""
+        return f"{self.noise.describe()}, for a sensitivity of {show(self.sensitivity)}"
 
     @cached_property
     def _lattice(self) -> Lattice:
-        return Lattice(self.step, wide=self._length >= WIDE)
-
-    @property
-    @abstractmethod
-    def _length(self) -> Fraction:
-        """A length in which the noise falls off by a factor of e, or more."""
-
-    @abstractmethod
-    def _noise(self, source: Source, size: int | None) -> Any:
-        """Noise in steps."""
-
-    @abstractmethod
-    def _reach(self, confidence: Arb) -> Arb:
-        """Steps that the noise exceeds in size with probability at most 1 - confidence."""
+        return Lattice(self.step, wide=self.noise.length >= WIDE)
 
     def error(self, *, confidence: Real = 0.95, dimension: Real = 1) -> float:
-        """The distance from the truth within which `dimension` released numbers all lie, at this confidence.
+        """Return how far from the truth any of `dimension` released numbers may be, at this confidence.
 
         Rounding a value to the lattice counts (half a step, nothing for whole numbers on step 1).
         """
         level = exact_confidence(confidence, bits=100)
-        return _error_of(self, level, exact_whole(dimension, name="dimension", least=1))
-
-    def _error(self, confidence: Fraction, dimension: int) -> Fraction:
-        with working_precision(_ERROR_BITS):
-            each = (ball(confidence).log() / dimension).exp()  # independent coordinates, all inside
-            steps = max(0, math.ceil(Fraction(round_up(self._reach(each)))))
+        steps = self.noise.reach(level, exact_whole(dimension, name="dimension", least=1))
         rounding = Fraction(1, 2) if self._lattice.moves else 0
-        return (steps + rounding) * self.step
+        return round_up((steps + rounding) * self.step if rounding else steps)
 
     def interval(self, value: Any, *, confidence: Real = 0.95) -> Any:
-        """Where the truth lies, given what was released: an Interval, for lists and arrays one for each.
+        """Return where the truth is, given what was released: an Interval, for lists and arrays one for each.
 
         The intervals of a list or array hold all at once with this confidence.
         """
@@ -141,6 +157,6 @@ class Additive(ABC):
         return Interval(round_down(center - reach), round_up(center + reach))
 
 
-@lru_cache(maxsize=1024)  # every row of an answer asks for it
-def _error_of(noise: Additive, confidence: Fraction, dimension: int) -> float:
-    return round_up(noise._error(confidence, dimension))
+def additive_noise(mechanism: object) -> LatticeLaw | None:
+    """Return the law of the noise that a mechanism adds, or None for one that adds none."""
+    return mechanism.noise if isinstance(mechanism, Additive) else None

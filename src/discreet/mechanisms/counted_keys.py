@@ -1,17 +1,16 @@
 """Counted keys: one draw decides whether a group label is shown, and is the count shown beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
 from discreet.errors import InvalidParameter
+from discreet.laws import FiniteLaw, TruncatedLaplaceLaw, join_laws, show
 from discreet.losses import PrivacyLoss, Relation, approximate, check_relation
-from discreet.mechanisms.additive import show
-from discreet.mechanisms.example import Example
-from discreet.mechanisms.key_selection import Key, check_count, check_delta, keys_moved
-from discreet.mechanisms.truncated import TruncatedLaplace
+from discreet.mechanisms.key_selection import MOST_PAIRS, Key, check_count, check_delta, keys_moved
+from discreet.mechanisms.mechanism import Case, Frozen, Pair
 from discreet.numerics import (
     Arb,
     Interval,
@@ -24,7 +23,6 @@ from discreet.numerics import (
     least_whole,
     round_down,
     round_up,
-    short_up,
     working_precision,
 )
 from discreet.randomness import Source, fresh_source
@@ -33,7 +31,7 @@ _BITS = 256
 
 
 @dataclass(frozen=True, init=False)
-class CountedKeys:
+class CountedKeys(Frozen):
     """Give every key's count noise, and show the keys whose noisy count exceeds what the noise can be.
 
     Y = n + X, Pr[X = x] ∝ exp(-|x|/scale) for |x| <= threshold; the key and Y are shown if Y > threshold.
@@ -65,20 +63,22 @@ class CountedKeys:
         max_groups: Real = 1,
         relation: Relation = "add/remove",
     ) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "delta", check_delta(delta))
-        object.__setattr__(self, "sensitivity", exact_whole(sensitivity, name="sensitivity", least=1))
-        object.__setattr__(self, "max_groups", exact_whole(max_groups, name="max_groups", least=1))
-        object.__setattr__(self, "relation", check_relation(relation))
+        self._fix(
+            epsilon=exact_epsilon(epsilon),
+            delta=check_delta(delta),
+            sensitivity=exact_whole(sensitivity, name="sensitivity", least=1),
+            max_groups=exact_whole(max_groups, name="max_groups", least=1),
+            relation=check_relation(relation),
+        )
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise before it is cut off."""
+        """Return the scale of the noise before it is truncated."""
         return self._moved * self.sensitivity / self.epsilon
 
     @cached_property
     def threshold(self) -> int:
-        """The least that noise must be allowed to reach: noisy counts above it are shown.
+        """Return the least that noise must be allowed to reach: noisy counts above it are shown.
 
         The least k >= sensitivity with Pr[X > k - sensitivity] = q^(k+1-s)(1 - q^s)/(1 + q - 2q^(k+1)) <= δ′,
         which is q^(k+1) <= δ′(1 + q)/(q^-s - 1 + 2δ′).
@@ -93,10 +93,8 @@ class CountedKeys:
 
     @cached_property
     def loss(self) -> PrivacyLoss:
-        """All keys of one person together, by the law that is drawn."""
-        with working_precision(_BITS):
-            reached = Fraction(round_up(self._noise.tail(self.threshold - self.sensitivity + 1)))
-        part = min(self.delta / self._moved, Fraction(short_up(reached)))
+        """Return the loss of all keys of one person together, by the law that is drawn."""
+        part = min(self.delta / self._moved, self.noise.failure(self.sensitivity))
         each = approximate(epsilon=self.epsilon / self._moved, delta=part, relation=self.relation)
         return self._moved * each
 
@@ -105,41 +103,67 @@ class CountedKeys:
         return keys_moved(self.max_groups, self.relation)
 
     @cached_property
-    def _noise(self) -> TruncatedLaplace:
-        return TruncatedLaplace(self.scale, self.threshold)
+    def noise(self) -> TruncatedLaplaceLaw:
+        """Return the law of the noise."""
+        return TruncatedLaplaceLaw(self.scale, most=self.threshold)
 
     @property
     def always(self) -> int:
-        """The least count whose key is surely shown."""
+        """Return the least count whose key is surely shown."""
         return 2 * self.threshold + 1
 
     def probability(self, count: Real) -> float:
-        """The probability that a key of this count is shown, to the nearest float."""
+        """Return the probability that a key of this count is shown, to the nearest float."""
         with working_precision(_BITS):
             return float(self._shown(exact_whole(count, name="count")).mid())
 
     def release(self, counts: Mapping[Key, int]) -> dict[Key, int]:
-        """The keys that are shown, with their noisy counts. Sort them by something public."""
-        noisy = self._count([check_count(n, name="counts") for n in counts.values()], fresh_source())
+        """Release the keys that are shown, with their noisy counts. Sort them by something public."""
+        noisy = self.draw([check_count(n, name="counts") for n in counts.values()], fresh_source())
         return {key: number for key, number in zip(counts, noisy, strict=True) if number is not None}
 
-    def _count(self, counts: Sequence[int], source: Source) -> list[int | None]:
-        """The noisy counts; None where a key is not shown."""
-        noisy = self._noise._release(list(counts), source)
+    def draw(self, counts: Any, source: Source) -> Any:
+        """Return the noisy counts, None where a key is not shown: a list for several keys."""
+        if not isinstance(counts, Sequence):
+            return self.draw([counts], source)[0]
+        noise = self.noise.draw(source, len(counts))
+        noisy = [int(count) + int(extra) for count, extra in zip(counts, noise, strict=True)]
         return [number if number > self.threshold else None for number in noisy]
 
+    def sample(self, counts: Any, n: int) -> list[Any]:
+        """Release n times, at once: every key has noise of its own."""
+        keys = counts if isinstance(counts, Sequence) else [counts]
+        found = self.release({(i, j): count for i in range(n) for j, count in enumerate(keys)})
+        rows = [tuple(found.get((i, j)) for j in range(len(keys))) for i in range(n)]
+        return rows if isinstance(counts, Sequence) else [row[0] for row in rows]
+
+    def law(self, counts: Any) -> FiniteLaw:
+        """Return the probability of each noisy count that is shown, and of None."""
+        if isinstance(counts, Sequence):
+            return join_laws(*map(self.law, counts))
+        with working_precision(_BITS):
+            values = range(max(counts - self.threshold, self.threshold + 1), counts + self.threshold + 1)
+            law: dict[Hashable, Arb] = {value: self.noise.mass(value - counts) for value in values}
+            law[None] = 1 - self._shown(counts)
+            return law
+
+    def neighbours(self) -> Sequence[Pair]:
+        """Return counts of one key, which one person moves by the sensitivity."""
+        return [(n, n + self.sensitivity) for n in range(min(self.always + 1, MOST_PAIRS))]
+
     def error(self, *, confidence: Real = 0.95, dimension: Real = 1) -> float:
-        """The distance from the truth within which `dimension` draws all lie, whether shown or not."""
-        return self._noise.error(confidence=confidence, dimension=dimension)
+        """Return how far from the truth any of `dimension` draws may be, whether shown or not."""
+        level = exact_confidence(confidence, bits=100)
+        return float(self.noise.reach(level, exact_whole(dimension, name="dimension", least=1)))
 
     def interval(self, value: int, *, confidence: Real = 0.95) -> Interval:
-        """Where the count of a key lies that is shown with this value, given that it is shown."""
+        """Return where the count of a key is, given that it is shown with this value."""
         exact_whole(value, name="value")
         low, high = self.between(value, exact_confidence(confidence, bits=100))
         return Interval(round_down(Fraction(low)), round_up(Fraction(high)))
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:
-        """The ends of `interval`, in whole numbers.
+        """Return the ends of `interval`, in whole numbers.
 
         A count n accepts the shown values next to it, which are the likeliest, until those beyond have
         probability <= 1 - confidence given that n is shown. The ends are the least and the largest n that
@@ -157,19 +181,19 @@ class CountedKeys:
         return _between(self, value, confidence)
 
     def _shown(self, count: int) -> Arb:
-        return self._noise.tail(self.threshold + 1 - count)
+        return self.noise.tail(self.threshold + 1 - count)
 
     def _accepts(self, count: int, value: int, confidence: Fraction) -> bool:
-        """Whether the shown values at this value's distance and beyond are likely enough together."""
+        """Return whether the shown values at this value's distance and beyond are likely enough together."""
         distance = abs(value - count)
         with working_precision(_BITS):
             shown = self._shown(count)
-            above = self._noise.tail(max(distance, self.threshold + 1 - count))
-            below = (shown - self._noise.tail(1 - distance)).max(ball(0))
+            above = self.noise.tail(max(distance, self.threshold + 1 - count))
+            below = (shown - self.noise.tail(1 - distance)).max(ball(0))
             return not above + below <= ball(1 - confidence) * shown
 
     def describe(self) -> str:
-        """The law in words."""
+        """Return one sentence for a receipt."""
         keys = "one key" if self.max_groups == 1 else f"up to {self.max_groups} keys"
         return (
             f"discrete Laplace noise of scale {show(self.scale)}, cut off at {self.threshold:,}, for {keys} "
@@ -178,21 +202,14 @@ class CountedKeys:
         )
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        one = cls(epsilon=1, delta=Fraction(1, 10))
-        rows = cls(epsilon=Fraction(3, 2), delta=Fraction(1, 20), sensitivity=3)
-        two = cls(epsilon=2, delta=Fraction(1, 5), max_groups=2)
-        swapped = cls(epsilon=2, delta=Fraction(1, 5), relation="replace")
-
-        def draw_with(counted: "CountedKeys") -> Any:
-            return lambda counts, source: tuple(counted._count(list(counts), source))
-
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        two = {"epsilon": 2, "delta": Fraction(1, 5)}
         return (
-            Example(one, ((3,), (2,)), draw_with(one)),
-            Example(rows, ((6,), (3,)), draw_with(rows)),
-            Example(two, ((3, 1), (2, 0)), draw_with(two)),
-            Example(swapped, ((3, 1), (2, 2)), draw_with(swapped)),
+            Case({"epsilon": 1, "delta": Fraction(1, 10)}, ((3,), (2,))),
+            Case({"epsilon": Fraction(3, 2), "delta": Fraction(1, 20), "sensitivity": 3}, ((6,), (3,))),
+            Case({**two, "max_groups": 2}, ((3, 1), (2, 0))),
+            Case({**two, "relation": "replace"}, ((3, 1), (2, 2))),
         )
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
+from discreet.laws import FiniteLaw, compute_softmax
 from discreet.losses import PrivacyLoss, bounded_range
-from discreet.mechanisms.example import Example
+from discreet.mechanisms.mechanism import Case
 from discreet.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
-from discreet.numerics import Real, ball, exact_positive, working_precision
+from discreet.numerics import Real, exact_positive
 from discreet.randomness import Source, choice, fresh_source, weighted_choice
-from discreet.randomness.scores import Scores, gaps_of
+from discreet.randomness.scores import Scores
 
 LONGEST_WEIGHT = 900  # bits: with the bits of the sampler, still a float
 
@@ -30,32 +31,34 @@ class Exponential(Selection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of a mechanism of bounded range ε."""
+        """Return the loss of a mechanism of bounded range ε."""
         return bounded_range(epsilon=self.epsilon, relation=self.relation)
 
     def choose(
         self, candidates: Sequence[Candidate], scores: Scores, *, weights: Sequence[Real] | None = None
     ) -> Candidate:
-        """One of the candidates; `weights` is a public base measure, equal for all unless given."""
+        """Choose one of the candidates; `weights` is a public base measure, equal for all unless given."""
         check_pairing(candidates, scores)
-        return candidates[self._choose(scores, fresh_source(), weights)]
+        return candidates[self.draw(scores, fresh_source(), weights)]
 
-    def _choose(self, scores: Scores, source: Source, weights: Sequence[Real] | None = None) -> int:
+    def draw(self, scores: Scores, source: Source, weights: Sequence[Real] | None = None) -> int:
+        """Choose by index, with randomness from `source`."""
         if weights is None:
             return choice(source, scores, self.factor)
         return weighted_choice(source, scores, self.factor, whole_weights(weights, len(scores)))
 
     def probabilities(self, scores: Scores, *, weights: Sequence[Real] | None = None) -> tuple[float, ...]:
-        """The probability of each candidate, right to the last digits of a float."""
-        sizes = [1] * len(scores) if weights is None else whole_weights(weights, len(scores))
-        gaps = gaps_of(scores, self.factor)
-        with working_precision(128):
-            masses = [ball(weight) * (-ball(gaps.exact(i))).exp() for i, weight in enumerate(sizes)]
-            total = sum(masses[1:], masses[0])
-            return tuple(float((mass / total).mid()) for mass in masses)
+        """Return the probability of each candidate, right to the last digits of a float."""
+        law = self.law(scores, weights)
+        return tuple(float(law[i].mid()) for i in range(len(scores)))
+
+    def law(self, scores: Scores, weights: Sequence[Real] | None = None) -> FiniteLaw:
+        """Return the probability of each index."""
+        sizes = None if weights is None else whole_weights(weights, len(scores))
+        return compute_softmax(scores, self.factor, sizes)
 
     def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
-        """How far below the best score the choice may lie: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
+        """Return how far below the best score the choice may be: (2Δ/ε)·(ln(|R|/|R_OPT|) + t) with e^-t = 1 -
         confidence.
 
         Accuracy: Dwork and Roth 2014, Theorem 3.11; half as much for monotone scores; rounded up.
@@ -68,22 +71,20 @@ class Exponential(Selection):
         return tail_gap(mass=Fraction(total, best), factor=self.factor, confidence=confidence)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe("Exponential mechanism")
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        general = cls(epsilon=1, sensitivity=1)
-        counts = cls(epsilon=Fraction(1, 2), sensitivity=1, scores="monotone")
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
         return (
-            Example(general, ((3, 2, 0), (2, 3, 1)), general._choose),
-            Example(counts, ((3, 2, 0), (4, 2, 1)), counts._choose),
+            Case({"epsilon": 1, "sensitivity": 1}, ((3, 2, 0), (2, 3, 1))),
+            Case({"epsilon": Fraction(1, 2), "sensitivity": 1, "scores": "monotone"}, ((3, 2, 0), (4, 2, 1))),
         )
 
 
 def whole_weights(weights: Sequence[Real], count: int) -> list[int]:
-    """A base measure as whole numbers in the same proportions.
+    """Return a base measure as whole numbers in the same proportions.
 
     >>> whole_weights([0.5, 0.25, 1], 3)
     [2, 1, 4]

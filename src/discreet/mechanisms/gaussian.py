@@ -4,26 +4,24 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss, Relation, check_relation, gaussian as gaussian_loss
-from discreet.mechanisms.additive import Additive, show
-from discreet.mechanisms.example import Example
+from discreet.laws import GaussianLaw, show
+from discreet.losses import PrivacyLoss, Relation, gaussian as gaussian_loss
+from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.lattice import SMALLEST_PRICE, Lattice, choose_step
+from discreet.mechanisms.mechanism import Case
 from discreet.numerics import (
-    Arb,
     Real,
     ball,
     exact_delta,
     exact_epsilon,
     exact_positive,
-    exact_whole,
     least_passing,
     round_up,
     working_precision,
 )
-from discreet.randomness import Source, rounded_gaussian
 
 Calibration = Literal["analytic", "classic"]
 
@@ -67,8 +65,7 @@ class Gaussian(Additive):
         dimension: Real | None = None,
         relation: str = "add/remove",
     ) -> None:
-        reach = exact_positive(sensitivity, name="sensitivity")
-        numbers = 1 if dimension is None else exact_whole(dimension, name="dimension", least=1)
+        reach, numbers = self._declare(sensitivity=sensitivity, dimension=dimension, relation=relation)
         if sigma is not None and epsilon is None and delta is None:
             fixed = exact_positive(sigma, name="sigma")
             grid = choose_step(step, scale=fixed, sensitivity=reach)
@@ -81,58 +78,31 @@ class Gaussian(Additive):
             raise InvalidParameter(
                 "Gaussian must have either sigma, or epsilon and delta.", parameter="sigma"
             )
-        known = check_relation(relation)
-        self._fix(sigma=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
-        self._fix(_assumed=dimension is None)
+        self._fix(sigma=fixed, step=grid)
+
+    @cached_property
+    def noise(self) -> GaussianLaw:
+        """Return the law of the noise."""
+        return GaussianLaw(self.sigma, self.step)
 
     @cached_property
     def loss(self) -> PrivacyLoss:
-        """What one release costs."""
+        """Return what one release costs."""
         distance = rounded_distance(self.sensitivity, self.step, self.dimension)
-        return gaussian_loss(sigma=self.sigma, sensitivity=distance, relation=self.relation)
-
-    @cached_property
-    def variance(self) -> float:
-        """The variance of the noise: sigma² + step²/12, but for a sigma of few steps."""
-        spread = float(self._spread)
-        if spread > 10:  # the remainder is below exp(-2π² · 10²)
-            return float(self.sigma**2 + self.step**2 / 12)
-        # E[X²] = Σ (2k + 1) Pr[|X| > k]
-        tails = (math.erfc((k + 0.5) / (spread * math.sqrt(2))) * (2 * k + 1) for k in range(400))
-        return float(self.step) ** 2 * math.fsum(tails)
-
-    def describe(self) -> str:
-        """The law in words."""
-        return (
-            f"Gaussian noise of sigma {show(self.sigma)} rounded to multiples of {show(self.step)}, "
-            f"for a sensitivity of {show(self.sensitivity)}"
-        )
-
-    @cached_property
-    def _spread(self) -> Fraction:
-        return self.sigma / self.step
-
-    @property
-    def _length(self) -> Fraction:
-        return self.sigma
-
-    def _noise(self, source: Source, size: int | None) -> Any:
-        return rounded_gaussian(source, self._spread, size)
-
-    def _reach(self, confidence: Arb) -> Arb:
-        # Pr[|noise| > a] = erfc((a + 1/2) / (√2 · spread))
-        return ball(2).sqrt() * ball(self._spread) * confidence.erfinv() - ball(Fraction(1, 2))
+        return self.noise.loss(distance, self.relation)
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        one = cls(sigma=Fraction(3, 2), sensitivity=1)
-        two = cls(epsilon=1, delta=Fraction(1, 1000), sensitivity=2, relation="replace")
-        return Example(one, (0, 1), one._release), Example(two, (5, 3), two._release)
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        calibrated = {"epsilon": 1, "delta": Fraction(1, 1000), "sensitivity": 2, "relation": "replace"}
+        return (
+            Case({"sigma": Fraction(3, 2), "sensitivity": 1}, (0, 1)),
+            Case(calibrated, (5, 3)),
+        )
 
 
 def rounded_distance(sensitivity: Fraction, step: Fraction, dimension: int) -> Fraction:
-    """The Euclidean distance of rounded values: each of `dimension` numbers moves by less than a step."""
+    """Return the distance of rounded values: each of `dimension` numbers moves by less than a step."""
     if not Lattice(step).moves:
         return sensitivity
     if dimension == 1:
@@ -142,7 +112,7 @@ def rounded_distance(sensitivity: Fraction, step: Fraction, dimension: int) -> F
 
 
 def calibrate(epsilon: Real, delta: Real, calibration: Calibration) -> Fraction:
-    """A sigma for sensitivity 1 that gives (epsilon, delta), never too small."""
+    """Return a sigma for sensitivity 1 that gives (epsilon, delta), never too small."""
     price, failure = exact_epsilon(epsilon), exact_delta(delta)
     if failure == 0:
         raise InvalidParameter("delta must be > 0 for Gaussian noise, got 0.", parameter="delta")

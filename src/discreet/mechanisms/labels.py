@@ -15,7 +15,7 @@ _PLAIN = (bool, int, float, str)  # types that an array of numpy may hold withou
 
 
 def check_values(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """At least two values, no two equal; NaN, which equals nothing, is refused."""
+    """Check that there are at least two values, no two equal; NaN, which equals nothing, is refused."""
     try:
         listed = tuple(values)
         different = len(set(listed)) == len(listed)
@@ -41,7 +41,7 @@ class Labels:
 
     @cached_property
     def are_bits(self) -> bool:
-        """Whether they are 0 and 1, or False and True."""
+        """Return whether they are 0 and 1, or False and True."""
         return self.values == (0, 1) and self._alike
 
     @cached_property
@@ -53,14 +53,15 @@ class Labels:
         return {value: place for place, value in enumerate(self.values)}
 
     def places(self, given: Iterable[Any]) -> list[int]:
-        """The place of each given value; what was not declared is refused without being quoted."""
+        """Return the place of each given value; what was not declared is refused without being quoted."""
         try:
             return [self._place[value] for value in given]
         except (KeyError, TypeError):
             raise InvalidParameter("value must be one of the declared values.", parameter="value") from None
 
     def table(self, kind: np.dtype[Any]) -> NDArray[Any]:
-        """The values as an array of this type, or of the first that holds them all: none is cut short."""
+        """Return the values as an array of this type, or of the first that holds them all: none is cut
+        short."""
         plain = np.array(self.values if self._alike and isinstance(self.values[0], _PLAIN) else [None])
         for held in (kind, plain.dtype):
             try:

@@ -4,25 +4,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss, Relation, check_relation, discrete_laplace as discrete_laplace_loss
-from discreet.mechanisms.additive import Additive, show
-from discreet.mechanisms.example import Example
+from discreet.laws import LaplaceLaw
+from discreet.losses import PrivacyLoss, Relation
+from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.lattice import SMALLEST_PRICE, Lattice, choose_step
-from discreet.numerics import (
-    Arb,
-    Real,
-    ball,
-    exact_epsilon,
-    exact_positive,
-    exact_whole,
-    working_precision,
-)
-from discreet.randomness import Source, discrete_laplace
-
-_BITS = 256
+from discreet.mechanisms.mechanism import Case
+from discreet.numerics import Real, exact_epsilon, exact_positive
 
 
 @dataclass(frozen=True, init=False)
@@ -58,8 +47,7 @@ class Laplace(Additive):
         dimension: Real | None = None,
         relation: str = "add/remove",
     ) -> None:
-        reach = exact_positive(sensitivity, name="sensitivity")
-        numbers = 1 if dimension is None else exact_whole(dimension, name="dimension", least=1)
+        reach, numbers = self._declare(sensitivity=sensitivity, dimension=dimension, relation=relation)
         if scale is not None and epsilon is None:
             fixed = exact_positive(scale, name="scale")
             grid = choose_step(step, scale=fixed, sensitivity=reach)
@@ -69,53 +57,28 @@ class Laplace(Additive):
             fixed = _steps(reach, grid, numbers) * grid / price
         else:
             raise InvalidParameter("Laplace must have exactly one of epsilon and scale.", parameter="epsilon")
-        known = check_relation(relation)
-        self._fix(scale=fixed, sensitivity=reach, step=grid, dimension=numbers, relation=known)
-        self._fix(_assumed=dimension is None)
+        self._fix(scale=fixed, step=grid)
+
+    @cached_property
+    def noise(self) -> LaplaceLaw:
+        """Return the law of the noise."""
+        return LaplaceLaw(self.scale, self.step)
 
     @cached_property
     def loss(self) -> PrivacyLoss:
-        """What one release costs."""
-        steps = _steps(self.sensitivity, self.step, self.dimension)
-        return discrete_laplace_loss(scale=self._spread, sensitivity=steps, relation=self.relation)
-
-    @cached_property
-    def variance(self) -> float:
-        """2q/(1-q)² · step², the variance of the noise."""
-        with working_precision(_BITS):
-            half = 1 / (2 * ball(self._spread))
-            return float((ball(self.step) / half.sinh()) ** 2 / 2)
-
-    def describe(self) -> str:
-        """The law in words."""
-        return (
-            f"discrete Laplace noise of scale {show(self.scale)} on multiples of {show(self.step)}, "
-            f"for a sensitivity of {show(self.sensitivity)}"
-        )
-
-    @cached_property
-    def _spread(self) -> Fraction:
-        return self.scale / self.step
-
-    @property
-    def _length(self) -> Fraction:
-        return self.scale
-
-    def _noise(self, source: Source, size: int | None) -> Any:
-        return discrete_laplace(source, self._spread, size)
-
-    def _reach(self, confidence: Arb) -> Arb:
-        # Pr[|noise| > a] = 2 q^(a+1) / (1+q)
-        spread = ball(self._spread)
-        return -spread * ((1 - confidence) * (1 + (-1 / spread).exp()) / 2).log() - 1
+        """Return what one release costs."""
+        moved = _steps(self.sensitivity, self.step, self.dimension)
+        return self.noise.loss(moved * self.step, self.relation)
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        one, two = cls(epsilon=1, sensitivity=1), cls(scale=3, sensitivity=2, relation="replace")
-        return Example(one, (0, 1), one._release), Example(two, (5, 3), two._release)
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        return (
+            Case({"epsilon": 1, "sensitivity": 1}, (0, 1)),
+            Case({"scale": 3, "sensitivity": 2, "relation": "replace"}, (5, 3)),
+        )
 
 
 def _steps(sensitivity: Fraction, step: Fraction, dimension: int) -> int:
-    """Steps by which rounded values can differ, added up: less than sensitivity/step + dimension."""
+    """Return by how many steps rounded values differ, added up: less than sensitivity/step + dimension."""
     return math.ceil(sensitivity / step) + (dimension - 1 if Lattice(step).moves else 0)

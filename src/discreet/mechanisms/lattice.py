@@ -22,13 +22,14 @@ Draw: TypeAlias = Callable[[int | None], Any]  # None: one exact int; n: an arra
 
 FINENESS = 1 << 20  # steps in one scale, where data are not whole
 SMALLEST_PRICE = Fraction(1, 1 << 10)  # cheaper releases keep this price's step: 2^10 steps in a sensitivity
+FINEST = 64  # steps in a sensitivity up to which laws of several noisy numbers are listed
 _CHUNK = 1 << 14  # values at a time: they stay in cache
 WIDE = 1 << 55  # noise that falls off by e in less passes 2^62 with probability < e^-127
 _SAFE = 1 << 62  # two whole numbers below it add up within int64
 
 
 def choose_step(step: Real | None, *, scale: Fraction, sensitivity: Fraction) -> Fraction:
-    """The declared step, else 1 for whole sensitivity, else the largest power of two <= scale/2^20.
+    """Return the declared step, else 1 for whole sensitivity, else the largest power of two <= scale/2^20.
 
     >>> choose_step(None, scale=Fraction(10), sensitivity=Fraction(1, 2))
     Fraction(1, 131072)
@@ -50,20 +51,21 @@ class Lattice:
 
     @cached_property
     def exponent(self) -> int:
-        """log2 of the step."""
+        """Return log2 of the step."""
         return exponent_of_two(self.step)
 
     @property
     def moves(self) -> bool:
-        """Whether rounding can move a value. On step 1 floats are refused and whole numbers stay."""
+        """Return whether rounding can move a value. On step 1 floats are refused and whole numbers stay."""
         return self.step != 1
 
     def moves_several(self, value: Any) -> bool:
-        """Whether rounding can move more than one of the numbers in a list or array, by its type alone."""
+        """Return whether rounding can move more than one of the numbers in a list or array, by its type
+        alone."""
         return self.moves and several(value) and (self.step > 1 or _holds_floats(value))
 
     def add(self, value: Any, draw: Draw) -> Any:
-        """The value on the lattice plus noise in steps, in the value's own type and shape.
+        """Add noise in steps to the value on the lattice, in the value's own type and shape.
 
         The type of an array that leaves depends on the one that came and on the lattice, never on a value:
         whole numbers are int64, cut off at its ends, which is post-processing; under wide noise, and where
@@ -77,7 +79,7 @@ class Lattice:
         return self._finish(self._check(value), draw(None))
 
     def _check(self, value: Any) -> int | float:
-        """A number of the data as int or float; anything else is refused without being quoted."""
+        """Return a number of the data as int or float; anything else is refused without being quoted."""
         if type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool)):
             return int(value)
         if not isinstance(value, float | np.float32 | np.float16):
@@ -101,7 +103,7 @@ class Lattice:
         return self._whole(steps) if isinstance(value, int) else self._float(steps)
 
     def _round(self, value: int | float) -> int:
-        """⌊value/step + 1/2⌋, exactly."""
+        """Return ⌊value/step + 1/2⌋, exactly."""
         exponent = self.exponent
         if isinstance(value, float):  # the step is below 1
             above, below = value.as_integer_ratio()
@@ -109,12 +111,12 @@ class Lattice:
         return value << -exponent if exponent <= 0 else (value + (1 << (exponent - 1))) >> exponent
 
     def _whole(self, steps: int) -> int:
-        """Steps as a whole number; on a step below 1 the nearest one, which is post-processing."""
+        """Return steps as a whole number; on a step below 1 the nearest one, which is post-processing."""
         exponent = self.exponent
         return steps << exponent if exponent >= 0 else (steps + (1 << (-exponent - 1))) >> -exponent
 
     def _float(self, steps: int) -> float:
-        """Steps as a float: exact where it fits, else the nearest, which is post-processing."""
+        """Return steps as a float: exact where it fits, else the nearest, which is post-processing."""
         try:
             return steps / (1 << -self.exponent)  # a quotient of ints is correctly rounded
         except OverflowError:
@@ -151,7 +153,8 @@ class Lattice:
         return values
 
     def _round_floats(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """⌊value/step + 1/2⌋ for values of less than 2^62 steps, whose product with 1/step is exact."""
+        """Return ⌊value/step + 1/2⌋ for values of less than 2^62 steps, whose product with 1/step is
+        exact."""
         scaled = values * 2.0**-self.exponent
         below = np.floor(scaled)
         # A fraction that is rounded is far from 1/2: no error like that of ⌊x + 1/2⌋ in floating point.
@@ -168,7 +171,7 @@ class Lattice:
         return self._add_small(values.astype(np.int64, copy=False), noise)
 
     def _add_small(self, values: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
-        """`_finish` for many whole numbers that stay far inside int64."""
+        """Finish many whole numbers that stay far inside int64."""
         exponent = self.exponent
         if exponent == 0:
             noise += values
@@ -181,7 +184,7 @@ class Lattice:
 
 
 def _stays_below(values: NDArray[Any], room: int) -> bool:
-    """Whether all whole numbers lie strictly between -room and room."""
+    """Return whether all whole numbers are strictly between -room and room."""
     return values.size == 0 or (int(values.max()) < room and int(values.min()) > -room)
 
 
@@ -201,14 +204,14 @@ def _saturated(values: list[int | float]) -> NDArray[np.int64]:
 
 
 def several(value: Any) -> bool:
-    """Whether there is more than one number in a list or array."""
+    """Return whether there is more than one number in a list or array."""
     if isinstance(value, np.ndarray):
         return value.size > 1
     return isinstance(value, list) and len(list(islice(flatten(value), 2))) > 1
 
 
 def _holds_floats(value: Any) -> bool:
-    """Whether the numbers of a list or array may be other than whole, by their types."""
+    """Return whether the numbers of a list or array may be other than whole, by their types."""
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return value.dtype.kind not in "iu"
     numbers = value.reshape(-1) if isinstance(value, np.ndarray) else flatten(value)
@@ -216,7 +219,7 @@ def _holds_floats(value: Any) -> bool:
 
 
 def flatten(values: list[Any]) -> Iterator[Any]:
-    """The numbers of a list of lists, from left to right."""
+    """Return the numbers of a list of lists, from left to right."""
     for value in values:
         if isinstance(value, list):
             yield from flatten(value)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
+from discreet.laws import FiniteLaw, compute_noisy_max, compute_permute_and_flip, compute_softmax
 from discreet.losses import PrivacyLoss, Relation, bounded_range, pure
-from discreet.mechanisms.example import Example
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.noisy_selection import NoisySelection
-from discreet.mechanisms.permute_and_flip import permute_and_flip_law
-from discreet.mechanisms.selection import Candidate, Kind, check_pairing
+from discreet.mechanisms.inputs import all_to_steps
+from discreet.mechanisms.lattice import FINEST
+from discreet.mechanisms.mechanism import Case
+from discreet.mechanisms.selection import Candidate, NoisySelection, check_pairing
+from discreet.mechanisms.worst_pairs import Kind
 from discreet.numerics import Real
 from discreet.randomness import (
     Source,
@@ -62,20 +63,21 @@ class NoisyMax(NoisySelection):
                 f'noise must be "laplace", "exponential" or "gumbel", got {str(noise)[:60]}.',
                 parameter="noise",
             )
-        object.__setattr__(self, "noise", noise)
+        self._fix(noise=noise)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """Bounded range ε with Gumbel noise; else the loss of any ε-DP mechanism."""
+        """Return Bounded range ε with Gumbel noise; else the loss of any ε-DP mechanism."""
         family = bounded_range if self.noise == "gumbel" else pure
         return family(epsilon=self.epsilon, relation=self.relation)
 
     def choose(self, candidates: Sequence[Candidate], scores: Scores) -> Candidate:
-        """One of the candidates."""
+        """Choose one of the candidates."""
         check_pairing(candidates, scores)
-        return candidates[self._choose(scores, fresh_source())]
+        return candidates[self.draw(scores, fresh_source())]
 
-    def _choose(self, scores: Scores, source: Source) -> int:
+    def draw(self, scores: Scores, source: Source) -> int:
+        """Choose by index, with randomness from `source`."""
         if self.noise == "gumbel":
             return choice(source, scores, self.factor)
         if self.noise == "exponential":
@@ -83,34 +85,40 @@ class NoisyMax(NoisySelection):
         return _random_best(self._noisy(scores, source), source)
 
     def probabilities(self, scores: Scores) -> tuple[float, ...]:
-        """The probability of each candidate, for Gumbel and exponential noise."""
+        """Return the probability of each candidate, for Gumbel and exponential noise."""
         if self.noise == "laplace":
             raise InvalidParameter(
                 'noise must be "gumbel" or "exponential" for a law in closed form, got "laplace".',
                 parameter="noise",
             )
+        law = self.law(scores)
+        assert law is not None
+        return tuple(float(law[i].mid()) for i in range(len(scores)))
+
+    def law(self, scores: Scores) -> FiniteLaw | None:
+        """Return the probability of each index; None for Laplace noise on a fine lattice."""
+        if self.noise == "gumbel":
+            return compute_softmax(scores, self.factor)
         if self.noise == "exponential":
-            return permute_and_flip_law(scores, self.factor)
-        return Exponential(
-            epsilon=self.epsilon, sensitivity=self.sensitivity, scores=self.scores, relation=self.relation
-        ).probabilities(scores)
+            return compute_permute_and_flip(scores, self.factor)
+        if self.sensitivity / self.step > FINEST:
+            return None
+        return compute_noisy_max(all_to_steps(scores, self.step).tolist(), self._noise)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe(f"Report noisy max with {self.noise} noise")
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        counts = cls(epsilon=1, sensitivity=1, scores="monotone", step=1)
-        general = cls(epsilon=2, sensitivity=1, step=1)
-        exponential = cls(epsilon=1, sensitivity=1, noise="exponential")
-        gumbel = cls(epsilon=1, sensitivity=1, noise="gumbel", relation="replace")
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        pair = ((2, 1, 1), (1, 2, 2))
+        unit = {"epsilon": 1, "sensitivity": 1}
         return (
-            Example(counts, ((3, 2, 2), (3, 3, 3)), counts._choose),
-            Example(general, ((2, 1, 1), (1, 2, 2)), general._choose),
-            Example(exponential, ((2, 1, 1), (1, 2, 2)), exponential._choose),
-            Example(gumbel, ((2, 1, 1), (1, 2, 2)), gumbel._choose),
+            Case({**unit, "scores": "monotone", "step": 1}, ((3, 2, 2), (3, 3, 3))),
+            Case({"epsilon": 2, "sensitivity": 1, "step": 1}, pair),
+            Case({**unit, "noise": "exponential"}, pair),
+            Case({**unit, "noise": "gumbel", "relation": "replace"}, pair),
         )
 
 

@@ -1,5 +1,7 @@
 """NumericSparse: the values above a threshold, each released with noise of its own."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -7,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.mechanisms.above_threshold import stream_draw
-from discreet.mechanisms.example import Example
+from discreet.laws import FiniteLaw, add_values
+from discreet.mechanisms.inputs import to_steps
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.mechanism import Case
 from discreet.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise, textbook_sigma
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.numerics import ball, round_down, working_precision
@@ -60,7 +63,8 @@ class NumericSparse(SparseVector):
         return replace(noise, value_epsilon=1 / sigma)
 
     def test(self, value: Any) -> Any:
-        """The value with noise if it is above, else None; after the last number the stream is finished."""
+        """Return the value with noise if it is above, else None; after the last number the stream is
+        finished."""
         with self._lock:
             self._check_open()
             if isinstance(value, float | np.floating) and self.values.step >= 1:
@@ -69,14 +73,21 @@ class NumericSparse(SparseVector):
                     "Declare a step below 1.",
                     parameter="value",
                 )
-            return self.values._release(value, self._source) if self._compare(value) else None
+            return self.values.draw(value, self._source) if self._compare(value) else None
+
+    def law(self, values: Sequence[Any]) -> FiniteLaw | None:
+        """Return the probability of each sequence of answers; None on a fine lattice, or for several."""
+        transcripts = super().law(values) if self.count == 1 else None
+        if transcripts is None:
+            return None
+        step, noise = self.values.step, self.values.noise
+        last = to_steps(self.threshold, step)
+        first = last - math.ceil(self.sensitivity / step)
+        noisy = [noise.blocks(to_steps(value, step), first=first, last=last) for value in values]
+        return add_values(transcripts, noisy)
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        seeds = cls(epsilon=9, threshold=1, step=1)
-        optimal = cls(epsilon=9, threshold=1, step=1, split="optimal")
-        return (
-            Example(seeds, ((0, 1), (1, 0)), stream_draw(seeds)),
-            Example(optimal, ((0, 1), (1, 0)), stream_draw(optimal)),
-        )
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        stream = {"epsilon": 9, "threshold": 1, "step": 1}
+        return Case(stream, ((0, 1), (1, 0))), Case({**stream, "split": "optimal"}, ((0, 1), (1, 0)))

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from flint import arb, arb_poly
-
+from discreet.laws import FiniteLaw, compute_permute_and_flip
 from discreet.losses import PrivacyLoss, pure
-from discreet.mechanisms.example import Example
+from discreet.mechanisms.mechanism import Case
 from discreet.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
-from discreet.numerics import Real, ball, working_precision
+from discreet.numerics import Real
 from discreet.randomness import Source, fresh_source, permute_and_flip
-from discreet.randomness.scores import Scores, gaps_of
+from discreet.randomness.scores import Scores
 
 
 @dataclass(frozen=True, init=False)
@@ -32,23 +30,29 @@ class PermuteAndFlip(Selection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of any ε-DP mechanism."""
+        """Return the loss of any ε-DP mechanism."""
         return pure(epsilon=self.epsilon, relation=self.relation)
 
     def choose(self, candidates: Sequence[Candidate], scores: Scores) -> Candidate:
-        """One of the candidates."""
+        """Choose one of the candidates."""
         check_pairing(candidates, scores)
-        return candidates[self._choose(scores, fresh_source())]
+        return candidates[self.draw(scores, fresh_source())]
 
-    def _choose(self, scores: Scores, source: Source) -> int:
+    def draw(self, scores: Scores, source: Source) -> int:
+        """Choose by index, with randomness from `source`."""
         return permute_and_flip(source, scores, self.factor)
 
     def probabilities(self, scores: Scores) -> tuple[float, ...]:
-        """The probability of each candidate, right to the last digits; time grows as the square."""
-        return permute_and_flip_law(scores, self.factor)
+        """Return the probability of each candidate, right to the last digits; time grows as the square."""
+        law = self.law(scores)
+        return tuple(float(law[i].mid()) for i in range(len(scores)))
+
+    def law(self, scores: Scores) -> FiniteLaw:
+        """Return the probability of each index."""
+        return compute_permute_and_flip(scores, self.factor)
 
     def utility_bound(self, *, candidates: Real, optimal: Real = 1, confidence: Real = 0.95) -> float:
-        """How far below the best score the choice may lie, at this confidence; rounded up.
+        """Return how far below the best score the choice may be, at this confidence; rounded up.
 
         Accuracy: with m best candidates Pr[r] ≤ p(r)·∫₀¹ (1-t)^m dt = p(r)/(m+1), summed over the others.
 
@@ -60,37 +64,14 @@ class PermuteAndFlip(Selection):
         return tail_gap(mass=Fraction(total, best + 1), factor=self.factor, confidence=confidence)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe("Permute-and-flip")
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        general = cls(epsilon=1, sensitivity=1)
-        counts = cls(epsilon=2, sensitivity=Fraction(1, 2), scores="monotone")
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        monotone = {"epsilon": 2, "sensitivity": Fraction(1, 2), "scores": "monotone"}
         return (
-            Example(general, ((3, 2, 0), (2, 3, 1)), general._choose),
-            Example(counts, ((1.5, 1.0, 0.0), (1.0, 1.0, 0.0)), counts._choose),
+            Case({"epsilon": 1, "sensitivity": 1}, ((3, 2, 0), (2, 3, 1))),
+            Case(monotone, ((1.5, 1.0, 0.0), (1.0, 1.0, 0.0))),
         )
-
-
-def permute_and_flip_law(scores: Scores, factor: Fraction) -> tuple[float, ...]:
-    """p(r)·∫₀¹ Π_{s≠r} (1 - t·p(s)) dt for every r, with bits enough for the alternating sums."""
-    gaps = gaps_of(scores, factor)
-    with working_precision(128 + 3 * len(scores)):
-        keep = [(-ball(gaps.exact(i))).exp() for i in range(len(scores))]
-        flips = [arb_poly([1, -p]) for p in keep]
-        return tuple(
-            float((p * _integral(_product(flips[:i] + flips[i + 1 :]))).mid()) for i, p in enumerate(keep)
-        )
-
-
-def _product(factors: list[Any]) -> Any:
-    if len(factors) <= 1:
-        return factors[0] if factors else arb_poly([1])
-    half = len(factors) // 2
-    return _product(factors[:half]) * _product(factors[half:])
-
-
-def _integral(polynomial: Any) -> Any:
-    return polynomial.integral()(arb(1))

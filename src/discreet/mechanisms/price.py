@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from discreet.laws import show
 from discreet.losses import Relation, check_relation
-from discreet.mechanisms.additive import Additive, show
+from discreet.mechanisms.additive import Additive
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.numerics import (
@@ -57,17 +58,18 @@ class Price:
 
     @classmethod
     def of(cls, epsilon: Real, delta: Real, relation: Relation, population: Real | None) -> "Price":
-        """A checked price."""
+        """Check a price."""
         failure = exact_delta(delta)
         warn_about_delta(failure, population)
         return cls(exact_epsilon(epsilon), failure, check_relation(relation))
 
     def split(self, parts: int) -> "Price":
-        """One of so many equal shares."""
+        """Return one of so many equal shares."""
         return replace(self, epsilon=self.epsilon / parts, delta=self.delta / parts, parts=parts)
 
     def mechanism(self, *, l1: int, l2: Fraction) -> Additive:
-        """Noise on whole numbers that one person changes by at most l1 (added up) and l2 (Euclidean)."""
+        """Return noise on whole numbers that one person changes by at most l1 (added up) and l2
+        (Euclidean)."""
         if self.delta == 0:
             return Laplace(epsilon=self.epsilon, sensitivity=l1, step=1, relation=self.relation)
         return Gaussian(
@@ -77,12 +79,12 @@ class Price:
     def release(
         self, total: Any, *, sensitivity: int, step: Fraction = Fraction(1), confidence: Real
     ) -> Estimate:
-        """A whole number of steps, with noise, as a number."""
+        """Release a whole number of steps, with noise, as a number."""
         noise = self.mechanism(l1=sensitivity, l2=Fraction(sensitivity))
         return self._estimate(noise, noise.release(int(total)), 1, step, confidence)
 
     def release_cells(self, counts: Any, *, confidence: Real) -> list[Estimate]:
-        """Counts of disjoint cells, each with noise of its own, all intervals holding together."""
+        """Release counts of disjoint cells, each with noise of its own, all intervals holding together."""
         if self.relation == "add/remove":
             noise = self.mechanism(l1=1, l2=Fraction(1))
         else:

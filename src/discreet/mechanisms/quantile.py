@@ -1,6 +1,7 @@
 """A private quantile: the exponential mechanism over every point of a public lattice."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -9,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
+from discreet.laws import FiniteLaw, compute_permute_and_flip, compute_softmax, show
 from discreet.losses import PrivacyLoss, Relation, bounded_range, check_relation, pure
-from discreet.mechanisms.additive import show
-from discreet.mechanisms.example import Example
 from discreet.mechanisms.inputs import as_numbers, exact_bounds
 from discreet.mechanisms.lattice import choose_step
+from discreet.mechanisms.mechanism import Case, Frozen, Pair
 from discreet.mechanisms.selection import tail_gap
 from discreet.numerics import (
     Real,
@@ -26,13 +27,14 @@ from discreet.randomness import Source, fresh_source, permute_and_flip, uniform_
 
 _FINENESS = 1 << 20  # steps between the bounds, unless a step is declared
 _MOST_POINTS = 1 << 61
+_MOST_LISTED = 2000  # points whose probabilities are listed
 _MOST_COINS = 1 << 22  # points that permute-and-flip throws coins for, one each
 
 Method: TypeAlias = Literal["exponential", "permute-and-flip"]
 
 
 @dataclass(frozen=True, init=False)
-class Quantile:
+class Quantile(Frozen):
     """Choose c among the multiples of `step` within `bounds`, with probability ∝ exp(ε·u(c)/2Δ).
 
     u(D, c) = -|(1-q)·#{x < c} - q·#{x > c}|, Δ = max(q, 1-q)·max_rows under add/remove, max_rows under
@@ -70,21 +72,23 @@ class Quantile:
         method: Method = "exponential",
         relation: Relation = "add/remove",
     ) -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "quantile", exact_probability(quantile, name="quantile"))
         low, high = exact_bounds(bounds)
-        object.__setattr__(self, "bounds", (low, high))
         fine = largest_power_of_two((high - low) / _FINENESS)
         grid = choose_step(fine if step is None else step, scale=high - low, sensitivity=high - low)
-        object.__setattr__(self, "step", grid)
-        object.__setattr__(self, "max_rows", exact_whole(max_rows, name="max_rows", least=1))
-        object.__setattr__(self, "relation", check_relation(relation))
+        self._fix(
+            epsilon=exact_epsilon(epsilon),
+            quantile=exact_probability(quantile, name="quantile"),
+            bounds=(low, high),
+            step=grid,
+            max_rows=exact_whole(max_rows, name="max_rows", least=1),
+            method=method,
+            relation=check_relation(relation),
+        )
         if method not in ("exponential", "permute-and-flip"):
             raise InvalidParameter(
                 f'method must be "exponential" or "permute-and-flip", got {str(method)[:60]}.',
                 parameter="method",
             )
-        object.__setattr__(self, "method", method)
         if method == "permute-and-flip" and self.points > _MOST_COINS:
             raise InvalidParameter(
                 f"step must leave at most 2^22 points for permute-and-flip, got {show(grid)}.",
@@ -98,19 +102,19 @@ class Quantile:
 
     @property
     def _ends(self) -> tuple[int, int]:
-        """The first and last point, in steps."""
+        """Return the first and last point, in steps."""
         low, high = self.bounds
         return math.ceil(low / self.step), math.floor(high / self.step)
 
     @property
     def points(self) -> int:
-        """How many values may be released."""
+        """Return how many values may be released."""
         first, last = self._ends
         return last - first + 1
 
     @property
     def _weights(self) -> tuple[int, int]:
-        """q and 1-q as whole numbers a and b in proportion: scores are then whole too."""
+        """Return q and 1-q as whole numbers a and b in proportion: scores are then whole too."""
         return self.quantile.numerator, self.quantile.denominator - self.quantile.numerator
 
     @property
@@ -121,21 +125,45 @@ class Quantile:
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The loss of a mechanism of bounded range ε; of any ε-DP mechanism for permute-and-flip."""
+        """Return the loss of a mechanism of bounded range ε; of any ε-DP mechanism for permute-and-flip."""
         family = bounded_range if self.method == "exponential" else pure
         return family(epsilon=self.epsilon, relation=self.relation)
 
     def release(self, values: Any) -> int | float:
-        """A point of the lattice near the quantile: an int on a step of 1 or more, else a float."""
-        return self._release(values, fresh_source())
+        """Return a point of the lattice near the quantile: an int on a step of 1 or more, else a float."""
+        return self.draw(values, fresh_source())
 
-    def _release(self, values: Any, source: Source) -> int | float:
-        steps = self._choose(source, *self._gaps(*self._in_steps(values)))
+    def draw(self, values: Any, source: Source) -> int | float:
+        """Release with randomness from `source`."""
+        return self._point(self._choose(source, *self._gaps(*self._in_steps(values))))
+
+    def draw_tally(self, steps: NDArray[np.int64], counts: NDArray[np.int64], source: Source) -> int:
+        """Draw a point, in steps, from how many values are on each step (ascending): the law of `release`."""
+        return self._choose(source, *self._gaps_of_tally(steps, counts))
+
+    def _point(self, steps: int) -> int | float:
         return int(steps * self.step) if self.step >= 1 else float(steps * self.step)
 
-    def _release_tally(self, steps: NDArray[np.int64], counts: NDArray[np.int64], source: Source) -> int:
-        """A point, in steps, from how many values lie on each step (ascending): the law of `release`."""
-        return self._choose(source, *self._gaps_of_tally(steps, counts))
+    def sample(self, values: Any, n: int) -> list[int | float]:
+        """Release n times."""
+        return [self.release(values) for _ in range(n)]
+
+    def law(self, values: Any) -> FiniteLaw | None:
+        """Return the probability of every point; None where there are many."""
+        if self.points > _MOST_LISTED:
+            return None
+        _, sizes, scores = self._gaps(*self._in_steps(values))
+        compute = compute_softmax if self.method == "exponential" else compute_permute_and_flip
+        law = compute(np.repeat(scores, sizes), self._factor)
+        return {self._point(self._ends[0] + i): law[i] for i in range(self.points)}
+
+    def neighbours(self) -> Sequence[Pair]:
+        """Return few values at the bounds and in the middle, one of which is added or replaced."""
+        low, high = (float(end) for end in self.bounds)
+        middle = (low + high) / 2
+        if self.relation == "add/remove":
+            return [([], [low]), ([middle] * 2, [middle] * 2 + [high]), ([low, high], [low, high, high])]
+        return [([low], [high]), ([middle, low], [middle, high])]
 
     def _choose(
         self, source: Source, starts: NDArray[np.int64], sizes: NDArray[np.int64], scores: NDArray[Any]
@@ -148,7 +176,8 @@ class Quantile:
     def _gaps(
         self, floors: NDArray[np.int64], ceilings: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Runs of points with one score: first point, number of points, score times the denominator of q.
+        """Return runs of points with one score: first point, number of points, score times the denominator of
+        q.
 
         Values are given by their ⌊x/step⌋ and ⌈x/step⌉, each sorted.
         """
@@ -163,7 +192,8 @@ class Quantile:
     def _gaps_of_tally(
         self, steps: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """The same runs, from distinct steps in order: each step is a run, and so is what lies between."""
+        """Return the same runs, from distinct steps in order: each step is a run, and so is what lies
+        between."""
         first, last = self._ends
         inside = slice(*np.searchsorted(steps, [first, last + 1]))
         seen = np.append(0, np.cumsum(counts))
@@ -201,15 +231,14 @@ class Quantile:
         return floors, np.array([math.ceil(value) for value in exact_steps], dtype=np.int64)
 
     def rank_error(self, *, confidence: Real = 0.95) -> float:
-        """How many ranks from the quantile the answer may lie, at this confidence, where values are distinct
-        and some point lies at the quantile itself; rounded up.
-        """
+        """Return how many ranks from the quantile the answer may be, at this confidence, where values are
+        distinct and some point lies at the quantile itself; rounded up."""
         below, above = self._weights
         gap = tail_gap(mass=Fraction(self.points), factor=self._factor, confidence=confidence)
         return gap / (below + above)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         low, high = self.bounds
         return (
             f"Quantile {show(self.quantile)} by {self.method} selection with epsilon {show(self.epsilon)} "
@@ -217,13 +246,12 @@ class Quantile:
         )
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        median = cls(epsilon=2, bounds=(0, 4), step=1)
-        upper = cls(epsilon=2, quantile=Fraction(3, 4), bounds=(0, 4), step=1, relation="replace")
-        flipped = cls(epsilon=2, bounds=(0, 4), step=1, method="permute-and-flip")
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        median: dict[str, Any] = {"epsilon": 2, "bounds": (0, 4), "step": 1}
+        upper = {**median, "quantile": Fraction(3, 4), "relation": "replace"}
         return (
-            Example(flipped, ((1, 1, 3), (1, 1, 3, 4)), flipped._release),
-            Example(median, ((1, 1, 3), (1, 1, 3, 4)), median._release),
-            Example(upper, ((0.5, 1, 3), (4, 1, 3)), upper._release),
+            Case({**median, "method": "permute-and-flip"}, ((1, 1, 3), (1, 1, 3, 4))),
+            Case(median, ((1, 1, 3), (1, 1, 3, 4))),
+            Case(upper, ((0.5, 1, 3), (4, 1, 3))),
         )

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.losses import PrivacyLoss, Relation, channel, randomized_response
-from discreet.losses.relation import check_relation
-from discreet.mechanisms.example import Example
+from discreet.laws import FiniteLaw, ResponseLaw
+from discreet.losses import PrivacyLoss, Relation, channel, check_relation, randomized_response
 from discreet.mechanisms.labels import Labels, check_values
+from discreet.mechanisms.mechanism import Case, Frozen, Pair
 from discreet.mechanisms.support import Support
 from discreet.numerics import (
-    Arb,
     Real,
-    ball,
     certified_floor,
     exact,
     exact_confidence,
@@ -30,7 +28,7 @@ from discreet.randomness import Source, bernoulli, bernoulli_real, fresh_source,
 
 
 @dataclass(frozen=True, init=False)
-class RandomizedResponse:
+class RandomizedResponse(Frozen):
     """Answer v for a true v with probability θ, every other of the k values with (1 - θ)/(k - 1).
 
     θ = e^ε/(e^ε + k - 1) by `epsilon`, sampled exactly though irrational; or any rational `truth`.
@@ -59,19 +57,17 @@ class RandomizedResponse:
     ) -> None:
         if (epsilon is None) == (truth is None):
             raise InvalidParameter("exactly one of epsilon and truth must be given.", parameter="epsilon")
-        object.__setattr__(self, "values", check_values(values))
-        object.__setattr__(self, "relation", check_relation(relation))
+        self._fix(values=check_values(values), relation=check_relation(relation))
         if truth is not None:
-            object.__setattr__(self, "epsilon", None)
-            object.__setattr__(self, "truth", exact_probability(truth, name="truth"))
+            self._fix(epsilon=None, truth=exact_probability(truth, name="truth"))
         elif epsilon is not None:
-            object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
+            self._fix(epsilon=exact_epsilon(epsilon))
             with working_precision(128):
-                object.__setattr__(self, "truth", float(self._probability().mid()))
+                self._fix(truth=float(ResponseLaw(len(self.values), epsilon=self.epsilon).own.mid()))
 
     @classmethod
     def linear(cls, epsilon: Real) -> "RandomizedResponse":
-        """θ = (1+ε)/(2+ε), the first attempt at e^ε/(1+e^ε): its real loss is ln(1+ε) < ε.
+        """Return θ = (1+ε)/(2+ε), the first attempt at e^ε/(1+e^ε): its real loss is ln(1+ε) < ε.
 
         >>> RandomizedResponse.linear(1).truth
         Fraction(2, 3)
@@ -80,7 +76,7 @@ class RandomizedResponse:
 
     @classmethod
     def quadratic(cls, epsilon: Real) -> "RandomizedResponse":
-        """θ = (1+ε+ε²/2)/(2+ε+ε²/2): its real loss is ln(1+ε+ε²/2) < ε.
+        """Return θ = (1+ε+ε²/2)/(2+ε+ε²/2): its real loss is ln(1+ε+ε²/2) < ε.
 
         >>> RandomizedResponse.quadratic(1).truth
         Fraction(5, 7)
@@ -103,22 +99,22 @@ class RandomizedResponse:
         fair = min(Fraction(1), 1 / _positive(s))
         return cls(truth=1 - fair / 2)
 
-    def _probability(self) -> Arb:
-        """θ as a ball at the working precision."""
-        if self.epsilon is None:
-            assert isinstance(self.truth, Fraction)
-            return ball(self.truth)
-        return 1 / (1 + (len(self.values) - 1) * (-ball(self.epsilon)).exp())
+    @cached_property
+    def _law(self) -> ResponseLaw:
+        """Return the law of one report."""
+        truth = self.truth if isinstance(self.truth, Fraction) else None
+        return ResponseLaw(len(self.values), self.epsilon, truth)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact loss of the channel that is sampled."""
+        """Return the exact loss of the channel that is sampled."""
         if self.epsilon is not None:
             return randomized_response(epsilon=self.epsilon, values=len(self.values), relation=self.relation)
         return channel(self.channel(), relation=self.relation)
 
     def channel(self) -> list[list[Fraction]]:
-        """The probability of each answer (column) for each true value (row), where all are rational."""
+        """Return the probability of each answer (column) for each true value (row), where all are
+        rational."""
         if not isinstance(self.truth, Fraction):
             raise InvalidParameter(
                 "truth must be given for a rational channel, got epsilon.", parameter="truth"
@@ -130,13 +126,14 @@ class RandomizedResponse:
     # --- the client ----------------------------------------------------------------------------------------
 
     def release(self, value: Any) -> Any:
-        """One of the declared values for a value, a list for a list, an array for an array of people.
+        """Report one of the declared values for a value, a list for a list, an array for an array of people.
 
         Two bits given as bools alone come back as bools: the type of what is given is taken to be public.
         """
-        return self._release(value, fresh_source())
+        return self.draw(value, fresh_source())
 
-    def _release(self, value: Any, source: Source) -> Any:
+    def draw(self, value: Any, source: Source) -> Any:
+        """Release with randomness from `source`."""
         if isinstance(value, np.ndarray):
             answers = self._answer(self._read(value), source)
             return self._labels.table(value.dtype)[answers].reshape(value.shape)
@@ -147,7 +144,8 @@ class RandomizedResponse:
         return named if isinstance(value, list | tuple) else named[0]
 
     def _answer(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """The positions of the answers among the values: a lie goes on to one of the others, uniformly."""
+        """Return the positions of the answers among the values: a lie goes on to one of the others,
+        uniformly."""
         lies = self._lies(source, codes.size)
         if len(self.values) > 2:
             lies *= 1 + uniform_below(source, len(self.values) - 1, codes.size)
@@ -157,7 +155,7 @@ class RandomizedResponse:
         if isinstance(self.truth, Fraction):
             return bernoulli(source, 1 - self.truth, size)
         return bernoulli_real(
-            source, lambda bits: certified_floor(lambda: (1 - self._probability()) * 2**bits), size
+            source, lambda bits: certified_floor(lambda: (1 - self._law.own) * 2**bits), size
         )
 
     @cached_property
@@ -165,7 +163,7 @@ class RandomizedResponse:
         return Labels(self.values)
 
     def _read(self, values: Any) -> NDArray[np.int64]:
-        """Places among the declared values."""
+        """Return places among the declared values."""
         if isinstance(values, np.ndarray):
             flat = values.reshape(-1)
             if self._labels.are_bits and flat.dtype.kind in "biu" and ((flat == 0) | (flat == 1)).all():
@@ -173,17 +171,31 @@ class RandomizedResponse:
             values = flat.tolist()
         return np.array(self._labels.places(values), dtype=np.int64)
 
+    def sample(self, value: Any, n: int) -> list[Any]:
+        """Report n times, as n people who hold the same value."""
+        reports: list[Any] = self.release([value] * n)
+        return reports
+
+    def law(self, value: Any) -> FiniteLaw:
+        """Return the probability of each report."""
+        (place,) = self._labels.places([value])
+        return self._law.table(self.values, self.values[place])
+
+    def neighbours(self) -> Sequence[Pair]:
+        """Return the first value with the second and with the last."""
+        first, second, last = self.values[0], self.values[1], self.values[-1]
+        return [(first, second)] if len(self.values) == 2 else [(first, second), (first, last)]
+
     # --- the collector -------------------------------------------------------------------------------------
 
     @property
     def support(self) -> Support:
-        """How often a value is reported by those who hold it, and by those who do not."""
+        """Return how often a value is reported by those who hold it, and by those who do not."""
         with working_precision(128):
-            truth = self._probability()
-            return Support(own=truth, other=(1 - truth) / (len(self.values) - 1))
+            return Support(own=self._law.own, other=self._law.other)
 
     def expected(self, share: Real) -> float:
-        """The expected share of answers v when this share of people holds v: q + (θ - q)·share.
+        """Return the expected share of answers v when this share of people holds v: q + (θ - q)·share.
 
         >>> RandomizedResponse(truth=0.75).expected(0.3)  # 0.3 · 3/4 + 0.7 · 1/4
         0.4
@@ -191,7 +203,8 @@ class RandomizedResponse:
         return self.support.expected(exact_probability(share, name="share"))
 
     def estimate(self, reports: Any, confidence: Real = 0.95) -> Any:
-        """The share of ones, or for declared values the share of each: unbiased, with error and interval."""
+        """Return the share of ones, or for declared values the share of each: unbiased, with error and
+        interval."""
         self._check_informative()
         codes = self._read(_listed(reports))
         counts = np.bincount(codes, minlength=len(self.values)).tolist()
@@ -211,21 +224,19 @@ class RandomizedResponse:
             )
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         rule = f"epsilon {self.epsilon}" if self.epsilon is not None else f"truth {self.truth}"
         return f"Randomised response with {rule} over {len(self.values)} values ({self.relation})."
 
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        bit, coin = cls(epsilon=1), cls(truth=Fraction(3, 4))
-        letters = cls(epsilon=Fraction(3, 2), values=["a", "b", "c"])
-        inverted = cls(truth=Fraction(1, 5), values=["a", "b", "c"])
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        letters = ["a", "b", "c"]
         return (
-            Example(bit, (0, 1), bit._release),
-            Example(coin, (0, 1), coin._release),
-            Example(letters, ("a", "c"), letters._release),
-            Example(inverted, ("a", "b"), inverted._release),
+            Case({"epsilon": 1}, (0, 1)),
+            Case({"truth": Fraction(3, 4)}, (0, 1)),
+            Case({"epsilon": Fraction(3, 2), "values": letters}, ("a", "c")),
+            Case({"truth": Fraction(1, 5), "values": letters}, ("a", "b")),
         )
 
 

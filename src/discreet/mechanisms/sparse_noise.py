@@ -31,7 +31,7 @@ class SparseNoise:
 
     @property
     def round_epsilon(self) -> Fraction:
-        """What a round costs: 1/threshold + answers·(2/query + value_epsilon).
+        """Return what a round costs: 1/threshold + answers·(2/query + value_epsilon).
 
         Proof: docs/theory/sparse-vector.md. Shift the threshold's noise by one sensitivity, the noise of each
         "above" by two; every "below" then stays below.
@@ -39,7 +39,7 @@ class SparseNoise:
         return 1 / self.threshold + self.answers * (2 / self.query + self.value_epsilon)
 
     def loss(self, relation: Relation) -> PrivacyLoss:
-        """The rounds together: each is pure, and they may be chosen adaptively."""
+        """Return the rounds together: each is pure, and they may be chosen adaptively."""
         return self.rounds * pure(epsilon=self.round_epsilon, relation=relation)
 
 
@@ -50,7 +50,7 @@ def seeds_noise(*, epsilon: Fraction, delta: Fraction, count: int, failures: int
 
 
 def textbook_sigma(*, epsilon: Fraction, delta: Fraction, count: int, failures: int) -> Fraction:
-    """σ(ε) of Dwork and Roth 2014, Algorithms 2 and 3, for sensitivity 1."""
+    """Return σ(ε) of Dwork and Roth 2014, Algorithms 2 and 3, for sensitivity 1."""
     if delta == 0:
         return Fraction(2 * count) / epsilon
     with working_precision(128):
@@ -61,7 +61,8 @@ def textbook_sigma(*, epsilon: Fraction, delta: Fraction, count: int, failures: 
 def optimal_noise(
     *, epsilon: Fraction, delta: Fraction, count: int, share: Fraction = Fraction(0)
 ) -> SparseNoise:
-    """The least noise we can prove: thresholds kept for all c answers, or composed exactly where δ > 0 helps.
+    """Return the least noise we can prove: thresholds kept for all c answers, or composed exactly where δ > 0
+    helps.
 
     Splitting a round's ε as 1 : (2a)^(2/3) between threshold and a answers minimises the variance of their
     difference (Lyu, Su and Li, VLDB 2017, Section 4.2). `share` of ε goes to released values.
@@ -89,7 +90,8 @@ def _split_round(epsilon: Fraction, *, answers: int, share: Fraction) -> SparseN
 
 @lru_cache(maxsize=256)
 def composed_epsilon(epsilon: Fraction, delta: Fraction, count: int) -> Fraction:
-    """The most that each of `count` pure rounds may cost for (ε, δ)-DP together, by exact composition."""
+    """Return the most that each of `count` pure rounds may cost for (ε, δ)-DP together, by exact
+    composition."""
     scale = least_passing(
         lambda scale: (count * pure(epsilon=1 / scale)).delta(epsilon=epsilon) <= delta,
         start=count / epsilon,

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.losses import Relation
-from discreet.mechanisms.inputs import as_numbers, exact_bounds
+from discreet.mechanisms.inputs import all_to_steps, as_numbers, exact_bounds, to_steps
 from discreet.mechanisms.labels import check_values
 from discreet.mechanisms.price import Price
 from discreet.mechanisms.quantile import Quantile
-from discreet.mechanisms.steps import all_to_steps, to_steps
 from discreet.numerics import Estimate, Interval, Real, exact, largest_power_of_two
 
 _FINENESS = 1 << 20  # steps between the bounds
@@ -36,7 +35,7 @@ def count(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> Estimate:
-    """How many of these flags (True or 1 for a person who counts) are set.
+    """Return how many of these flags (True or 1 for a person who counts) are set.
 
     Privacy: one person changes the count by at most 1, under either relation.
     """
@@ -54,7 +53,7 @@ def bounded_sum(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> Estimate:
-    """The sum of values clamped to [L, U].
+    """Return the sum of values clamped to [L, U].
 
     Privacy: sensitivity max(|L|, |U|) under add/remove, U - L under replace.
     """
@@ -74,7 +73,7 @@ def mean(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> Estimate:
-    """The mean of values clamped to [L, U]; the middle of the bounds for no values.
+    """Return the mean of values clamped to [L, U]; the middle of the bounds for no values.
 
     Privacy: the sum of distances from the middle has sensitivity (U - L)/2 under add/remove, where half of
     the price goes to it and half to the count; under replace the count is public and the sum costs U - L.
@@ -100,7 +99,7 @@ def proportion(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> Estimate:
-    """The share of flags that are set.
+    """Return the share of flags that are set.
 
     Privacy: under replace the count n is public, and one person moves the share by at most 1/n.
     """
@@ -125,7 +124,7 @@ def variance(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> Estimate:
-    """The population variance of values clamped to [L, U].
+    """Return the population variance of values clamped to [L, U].
 
     Privacy: from the count (if it is private), the sum and the sum of squares around the middle, each with an
     equal part of the price.
@@ -158,8 +157,8 @@ def histogram(
     population: Real | None = None,
     confidence: Real = 0.95,
 ) -> dict[Any, Estimate]:
-    """The count of every public key, or of every interval [edge, next edge); the last one holds its upper
-    edge.
+    """Return the count of every public key, or of every interval [edge, next edge); the last one holds its
+    upper edge.
 
     Values outside are left out. The intervals hold all at once.
     Privacy: a person is in one cell: l1 sensitivity 1 under add/remove, 2 under replace (l2: 1 and √2).
@@ -180,7 +179,7 @@ def quantile(
     step: Real | None = None,
     relation: Relation = "add/remove",
 ) -> int | float:
-    """A value near this quantile, of a lattice: see `Quantile`.
+    """Return a value near this quantile, of a lattice: see `Quantile`.
 
     Privacy: ε-DP; by permute-and-flip among few points, where it errs less, else exponential.
     """
@@ -214,14 +213,14 @@ class _Rows:
 
     @staticmethod
     def total(steps: NDArray[Any]) -> int:
-        """The exact sum."""
+        """Return the exact sum."""
         if steps.dtype == object or (steps.size and steps.size * int(np.abs(steps).max()) >= 1 << 62):
             return sum(steps.tolist())
         return int(steps.sum())
 
 
 def _moments(rows: _Rows, price: Price, order: int, confidence: Real) -> tuple[Estimate, list[Estimate]]:
-    """The count, and the sums of distances and of their squares less half their range."""
+    """Return the count, and the sums of distances and of their squares less half their range."""
     public = price.relation != "add/remove"
     if public and rows.steps.size == 0:
         raise InvalidParameter(
@@ -251,12 +250,12 @@ def _moments(rows: _Rows, price: Price, order: int, confidence: Real) -> tuple[E
 
 
 def _each_confidence(confidence: Real, parts: int) -> Fraction:
-    """A union bound: all `parts` intervals hold together."""
+    """Return the confidence of each of `parts` intervals that hold together, by a union bound."""
     return 1 - (1 - exact(confidence, name="confidence")) / parts
 
 
 def _ratio(total: Interval, size: Interval) -> Interval:
-    """Where total/size lies for at least one record; everything is possible if there may be none."""
+    """Return where total/size lies for at least one record; everything is possible if there may be none."""
     if size.lower < 1:
         return Interval(-math.inf, math.inf)
     ends = [a / b for a in total for b in size]
@@ -264,7 +263,7 @@ def _ratio(total: Interval, size: Interval) -> Interval:
 
 
 def _flags(values: Any) -> NDArray[np.int64]:
-    """Flags as 0 and 1; anything else is refused."""
+    """Return flags as 0 and 1; anything else is refused."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
         raise InvalidParameter("values must be a list of flags.", parameter="values")

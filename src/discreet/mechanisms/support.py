@@ -22,12 +22,12 @@ class Support:
     other: Arb
 
     def expected(self, share: Fraction) -> float:
-        """other + (own - other)·share."""
+        """Return other + (own - other)·share."""
         with working_precision(BITS):
             return float((self.other + (self.own - self.other) * ball(share)).mid())
 
     def estimate(self, *, count: int, reports: int, confidence: Fraction) -> Estimate:
-        """The share of holders behind `count` supports among `reports`."""
+        """Return the share of holders behind `count` supports among `reports`."""
         if reports == 0:
             raise InvalidParameter("reports must hold at least one report, got none.", parameter="reports")
         slope = float(self.own - self.other)
@@ -37,12 +37,13 @@ class Support:
         return Estimate(self._invert(Fraction(count, reports)), error, Interval(*ends), float(confidence))
 
     def _invert(self, supported: Fraction) -> float:
-        """The share behind a share of supporting reports."""
+        """Return the share behind a share of supporting reports."""
         with working_precision(BITS):
             return float(((ball(supported) - self.other) / (self.own - self.other)).mid())
 
     def variance(self, share: Fraction, reports: int) -> float:
-        """Var of the estimate when this share holds v: own(1-own)f + other(1-other)(1-f) over n·(own-other)².
+        """Return Var of the estimate when this share holds v: own(1-own)f + other(1-other)(1-f) over n·(own-
+        other)².
 
         The people are fixed here; only their coins are random.
         """

@@ -7,10 +7,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.laws import FiniteLaw, compute_peeling
 from discreet.losses import PrivacyLoss, Relation, bounded_range, pure
-from discreet.mechanisms.example import Example
-from discreet.mechanisms.noisy_selection import NoisySelection
-from discreet.mechanisms.selection import Candidate, Kind, check_pairing
+from discreet.mechanisms.mechanism import Case
+from discreet.mechanisms.selection import Candidate, NoisySelection, check_pairing
+from discreet.mechanisms.worst_pairs import Kind
 from discreet.numerics import Real, exact_whole
 from discreet.randomness import Source, choice, fresh_source
 from discreet.randomness.scores import Scores
@@ -60,8 +61,7 @@ class TopK(NoisySelection):
             raise InvalidParameter(
                 f'method must be "one shot" or "peeling", got {str(method)[:60]}.', parameter="method"
             )
-        object.__setattr__(self, "count", answers)
-        object.__setattr__(self, "method", method)
+        self._fix(count=answers, method=method)
 
     @property
     def _answers(self) -> int:
@@ -69,21 +69,23 @@ class TopK(NoisySelection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """One pure release, or `count` rounds of bounded range: a sum that holds for adaptive rounds."""
+        """Return one pure release, or `count` rounds of bounded range: a sum that holds for adaptive
+        rounds."""
         if self.method == "one shot":
             return pure(epsilon=self.epsilon, relation=self.relation)
         return self.count * bounded_range(epsilon=self.epsilon / self.count, relation=self.relation)
 
     def choose(self, candidates: Sequence[Candidate], scores: Scores) -> list[Candidate]:
-        """The chosen candidates, best first."""
+        """Choose candidates, best first."""
         check_pairing(candidates, scores)
         if len(candidates) < self.count:
             raise InvalidParameter(
                 f"candidates must be at least {self.count}, got {len(candidates)}.", parameter="candidates"
             )
-        return [candidates[i] for i in self._choose(scores, fresh_source())]
+        return [candidates[i] for i in self.draw(scores, fresh_source())]
 
-    def _choose(self, scores: Scores, source: Source) -> tuple[int, ...]:
+    def draw(self, scores: Scores, source: Source) -> tuple[int, ...]:
+        """Choose by index, best first, with randomness from `source`."""
         return self._one_shot(scores, source) if self.method == "one shot" else self._peel(scores, source)
 
     def _one_shot(self, scores: Scores, source: Source) -> tuple[int, ...]:
@@ -109,24 +111,29 @@ class TopK(NoisySelection):
         return tuple(taken)
 
     def describe(self) -> str:
-        """One sentence for a receipt."""
+        """Return one sentence for a receipt."""
         return self._describe(f"Top {self.count} by {self.method}")
 
+    def law(self, scores: Scores) -> FiniteLaw | None:
+        """Return the probability of each order of indices; None for one shot."""
+        if self.method == "one shot":
+            return None
+        return compute_peeling(scores, self.factor / self.count, self.count)
+
     @classmethod
-    def examples(cls) -> tuple[Example, ...]:
-        """Cases for the shared checks."""
-        shot = cls(epsilon=2, sensitivity=1, count=2, method="one shot", step=1, scores="monotone")
-        general = cls(epsilon=3, sensitivity=1, count=2, method="one shot", step=1, relation="replace")
-        peeling = cls(epsilon=2, sensitivity=1, count=2)
+    def examples(cls) -> tuple[Case, ...]:
+        """Return cases for the conformance tests."""
+        shot = {"epsilon": 2, "sensitivity": 1, "count": 2, "method": "one shot", "step": 1}
+        pair = ((2, 1, 1), (1, 2, 2))
         return (
-            Example(shot, ((2, 1, 1), (2, 2, 2)), shot._choose),
-            Example(general, ((2, 1, 1), (1, 2, 2)), general._choose),
-            Example(peeling, ((2, 1, 1), (1, 2, 2)), peeling._choose),
+            Case({**shot, "scores": "monotone"}, ((2, 1, 1), (2, 2, 2))),
+            Case({**shot, "epsilon": 3, "relation": "replace"}, pair),
+            Case({"epsilon": 2, "sensitivity": 1, "count": 2}, pair),
         )
 
 
 def _permutation(size: int, source: Source) -> Any:
-    """A uniform order of 0 ... size-1: sorted by random words, drawn again if two are equal."""
+    """Draw a uniform order of 0 ... size-1: sort by random bits, and draw again if two are equal."""
     while True:
         words = source.words(size)
         order = np.argsort(words, kind="stable")

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.mechanisms import DiscreteGaussian, Gaussian, Laplace, Staircase
+from discreet.mechanisms import additive_noise, list_additive
 
-SYMBOLS = {"sigma": "σ", "scale": "b", "epsilon": "ε"}  # what tells a mechanism's noise, the first it has
 Masses = NDArray[np.float64]
 MOST_POINTS = 401  # more outputs than this look continuous, and are thinned
 SHOWN = 0.98  # of the noise lies inside a picture
@@ -51,71 +50,20 @@ def noise_laws(mechanisms: Sequence[object]) -> list[Law]:
     return [noise_law(mechanism) for mechanism in listed]
 
 
-def noise_law(mechanism: object) -> Law:
-    """The law of the noise that a mechanism adds."""
-    for kind, log_mass in LAWS.items():
-        if isinstance(mechanism, kind):
-            return Law(
-                name=label(mechanism),
-                step=float(mechanism.step),
-                reach=float(mechanism.error(confidence=SHOWN)),
-                sensitivity=float(mechanism.sensitivity),
-                log_mass=log_mass(mechanism),
-            )
-    known = ", ".join(kind.__name__ for kind in LAWS)
-    raise InvalidParameter(
-        f"a picture must be that of a mechanism that adds noise ({known}), got {type(mechanism).__name__}.",
-        parameter="mechanism",
+def noise_law(mechanism: Any) -> Law:
+    """Return the law of the noise that a mechanism adds."""
+    noise = additive_noise(mechanism)
+    if noise is None:
+        known = ", ".join(kind.__name__ for kind in list_additive())
+        raise InvalidParameter(
+            f"a picture must be that of a mechanism that adds noise ({known}), "
+            f"got {type(mechanism).__name__}.",
+            parameter="mechanism",
+        )
+    return Law(
+        name=f"{type(mechanism).__name__}, {noise.symbol}",
+        step=float(noise.step),
+        reach=float(mechanism.error(confidence=SHOWN)),
+        sensitivity=float(mechanism.sensitivity),
+        log_mass=noise.log_masses,
     )
-
-
-def label(mechanism: Any) -> str:
-    """A mechanism's kind and width, for a legend."""
-    width = next(name for name in SYMBOLS if hasattr(mechanism, name))
-    return f"{type(mechanism).__name__}, {SYMBOLS[width]} = {float(getattr(mechanism, width)):.4g}"
-
-
-def _laplace(mechanism: Laplace) -> Callable[[NDArray[Any]], Masses]:
-    rate = float(mechanism.step / mechanism.scale)
-    return lambda k: math.log(math.tanh(rate / 2)) - rate * np.abs(k)
-
-
-def _gaussian(mechanism: Gaussian) -> Callable[[NDArray[Any]], Masses]:
-    width = float(mechanism.sigma / mechanism.step) * math.sqrt(2)
-
-    def log_cell(k: float) -> float:
-        near, far = (abs(k) - 0.5) / width, (abs(k) + 0.5) / width
-        mass = 0.5 * (math.erfc(near) - math.erfc(far))  # by symmetry in the tail where nothing cancels
-        return math.log(mass) if mass > 0 else -math.inf
-
-    return lambda k: np.array([log_cell(float(item)) for item in k])
-
-
-def _discrete_gaussian(mechanism: DiscreteGaussian) -> Callable[[NDArray[Any]], Masses]:
-    width = float(mechanism.sigma / mechanism.step)
-    # Beyond width 4 the sum of exp(−k²/2σ²) is σ√2π as far as floats can tell (Poisson summation).
-    total = width * math.sqrt(2 * math.pi)
-    if width < 4:
-        total = float(sum(math.exp(-(k**2) / (2 * width**2)) for k in range(-160, 161)))
-    return lambda k: -(np.asarray(k, dtype=float) ** 2) / (2 * width**2) - math.log(total)
-
-
-def _staircase(mechanism: Staircase) -> Callable[[NDArray[Any]], Masses]:
-    epsilon = float(mechanism.epsilon) / (mechanism.dimension or 1)
-    stairs, width = math.ceil(mechanism.sensitivity / mechanism.step), mechanism.width
-    block = width + (stairs - width) * math.exp(-epsilon)
-    total = 2 * block / -math.expm1(-epsilon) - 1  # both sides, zero counted once
-
-    def log_mass(k: NDArray[Any]) -> Masses:
-        stair, place = np.divmod(np.abs(k), stairs)
-        return np.asarray(-epsilon * (stair + (place >= width)) - math.log(total), dtype=np.float64)
-
-    return log_mass
-
-
-LAWS: dict[type[Any], Callable[[Any], Callable[[NDArray[Any]], Masses]]] = {
-    Laplace: _laplace,
-    Gaussian: _gaussian,
-    DiscreteGaussian: _discrete_gaussian,
-    Staircase: _staircase,
-}

@@ -2,9 +2,8 @@
 
 from discreet.randomness.coins import bernoulli, bernoulli_exp, bernoulli_real, uniform_below
 from discreet.randomness.noise import discrete_gaussian, discrete_laplace, geometric, rounded_gaussian
-from discreet.randomness.selection import choice, permute_and_flip
+from discreet.randomness.selection import choice, permute_and_flip, weighted_choice
 from discreet.randomness.source import Source, fresh_source
-from discreet.randomness.weighted import weighted_choice
 
 __all__ = [
     "Source",

@@ -15,12 +15,50 @@ from numpy.typing import NDArray
 from discreet.numerics import exponent_of_two, largest_power_of_two
 from discreet.randomness.envelope import Envelope, Shape
 from discreet.randomness.source import Source, Words
-from discreet.randomness.table import Table
 from discreet.randomness.wedge import Curve, Places, Point
 
 _CHUNK = 1 << 15  # draws at a time: words, codes and results stay in cache
 _CELLS_PER_SCALE: dict[Shape, int] = {"linear": 32, "quadratic": 64}  # at least; less than twice as many
+_GUIDE_BITS = 16
 _NARROW = 1 << 60  # laws whose table stays below this are drawn as int64
+
+
+class Table:
+    """The outcome of a 64-bit draw: the first whose threshold is not below it.
+
+    A guide on the top 16 bits answers at once where no threshold lies among the draws that share them.
+    """
+
+    __slots__ = ("_guide", "_list", "_thresholds")
+
+    SLOW = -(1 << 15)  # the guide's code for "look closer"
+
+    def __init__(self, thresholds: list[int], codes: NDArray[np.int16]) -> None:
+        """Make the guide answer `codes` for the first outcomes; all others are slow."""
+        self._list = thresholds
+        self._thresholds = np.array(thresholds, dtype=np.uint64)
+        tops = (self._thresholds >> np.uint64(64 - _GUIDE_BITS)).astype(np.int64)
+        inside = np.bincount(tops, minlength=1 << _GUIDE_BITS)
+        first = np.cumsum(inside) - inside  # thresholds below the first draw of each guide cell
+        answers = np.full(first.size, self.SLOW, dtype=np.int16)
+        sure = (inside == 0) & (first < codes.size)
+        answers[sure] = codes[first[sure]]
+        self._guide = answers
+
+    def guess(self, draws: Words) -> NDArray[np.int16]:
+        """Return the code of each draw, or SLOW."""
+        return self._guide.take((draws >> np.uint64(64 - _GUIDE_BITS)).view(np.int64))
+
+    def search(self, draws: Words, *, beyond: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the outcome of each draw, and the positions of those that are open or not before
+        `beyond`."""
+        found = np.searchsorted(self._thresholds, draws, side="left")
+        return found, np.flatnonzero((self._thresholds[found] == draws) | (found >= beyond))
+
+    def search_one(self, draw: int) -> int | None:
+        """Return the outcome of a draw, None if it is open."""
+        found = bisect_left(self._list, draw)
+        return None if self._list[found] == draw else found
 
 
 class Cells:
@@ -42,14 +80,14 @@ class Cells:
         self._spreads = self._width >= 0 and not self._envelope.points  # a cell holds several whole numbers
 
     def one(self, source: Source) -> int:
-        """One draw."""
+        """Draw once."""
         while True:
             value = self._finish(source, source.word())
             if value is not None:
                 return value
 
     def many(self, source: Source, size: int) -> NDArray[Any]:
-        """Independent draws: int64 if all lie below 2^61 in size, else exact Python ints."""
+        """Draw independently: int64 if all are below 2^61 in size, else exact Python ints."""
         if self._wide:
             return np.array([self.one(source) for _ in range(size)] or [], dtype=object)
         out = np.empty(size, dtype=np.int64)
@@ -63,7 +101,7 @@ class Cells:
         return _with_strays(out, strays) if strays else out
 
     def _finish(self, source: Source, draw: int) -> int | None:
-        """The whole number that a draw leads to; None if its point lies above the curve."""
+        """Return the whole number that a draw leads to; None if its point lies above the curve."""
         index = self._table.search_one(draw)
         if index is None:
             index = self._continue(source, draw)
@@ -78,7 +116,7 @@ class Cells:
         return self._combine(cell, place, bits)
 
     def _continue(self, source: Source, draw: int) -> int:
-        """The outcome of a draw that equals a threshold: more bits of both until they differ."""
+        """Settle a draw that equals a threshold: take more bits of both until they differ."""
         bits = 64
         while True:
             draw, bits = draw << 64 | source.word(), bits + 64
@@ -92,7 +130,8 @@ class Cells:
         return sure > 0 if sure else self._curve.settle(source, point)
 
     def _value(self, cell: int) -> int:
-        """What the table stores for a cell: itself, or its whole number where cells are finer than those."""
+        """Return what the table stores for a cell: itself, or its whole number where cells are finer than
+        those."""
         if self._width >= 0:
             return cell
         return (cell + (1 << (-self._width - 1))) >> -self._width
@@ -121,7 +160,7 @@ class Cells:
     def _fill(
         self, source: Source, out: NDArray[np.int64], start: int
     ) -> tuple[NDArray[np.intp], Words, Words]:
-        """Fill a chunk; positions, draws and places are returned where the guide did not answer."""
+        """Return Fill a chunk; positions, draws and places are returned where the guide did not answer."""
         part = out[start : start + _CHUNK]
         size = part.size
         words = source.words(2 * size if self._spreads else size)
@@ -165,7 +204,7 @@ class Cells:
         return above, strays
 
     def _above(self, source: Source, found: NDArray[np.intp], places: Words) -> NDArray[np.intp]:
-        """The positions of those outcomes whose point is in a wedge and above the curve."""
+        """Return the positions of those outcomes whose point is in a wedge and above the curve."""
         wedge = np.flatnonzero(found >= self._boxes)
         cells, places, heights = self._cells[found[wedge]], places[wedge], source.words(wedge.size)
         sure = self._curve.decide(cells, places, heights)

@@ -19,7 +19,7 @@ def uniform_below(source: Source, bound: int, size: None = None) -> int: ...
 @overload
 def uniform_below(source: Source, bound: int, size: int) -> NDArray[Any]: ...
 def uniform_below(source: Source, bound: int, size: int | None = None) -> int | NDArray[Any]:
-    """A uniform whole number 0 <= k < bound; int64 below 2^63, exact Python ints above.
+    """Draw a uniform whole number 0 <= k < bound; int64 below 2^63, exact Python ints above.
 
     A word is kept if it lies below the largest multiple of the bound: at least every second one does.
     """
@@ -59,7 +59,7 @@ def bernoulli(source: Source, probability: Fraction, size: None = None) -> int: 
 @overload
 def bernoulli(source: Source, probability: Fraction, size: int) -> NDArray[np.int64]: ...
 def bernoulli(source: Source, probability: Fraction, size: int | None = None) -> int | NDArray[np.int64]:
-    """1 with exactly this rational probability, else 0."""
+    """Draw 1 with exactly this rational probability, else 0."""
     if not 0 <= probability <= 1:
         raise InternalError("bernoulli needs a probability in [0, 1]")
     return _coins(source, lambda bits: (probability.numerator << bits) // probability.denominator, size)
@@ -70,7 +70,7 @@ def bernoulli_exp(source: Source, gamma: Fraction, size: None = None) -> int: ..
 @overload
 def bernoulli_exp(source: Source, gamma: Fraction, size: int) -> NDArray[np.int64]: ...
 def bernoulli_exp(source: Source, gamma: Fraction, size: int | None = None) -> int | NDArray[np.int64]:
-    """1 with probability exactly exp(-gamma), gamma >= 0, else 0."""
+    """Draw 1 with probability exactly exp(-gamma), gamma >= 0, else 0."""
     if gamma < 0:
         raise InternalError("bernoulli_exp needs gamma >= 0")
     if gamma == 0:
@@ -85,12 +85,12 @@ def bernoulli_real(source: Source, floor: Callable[[int], int], size: int) -> ND
 def bernoulli_real(
     source: Source, floor: Callable[[int], int], size: int | None = None
 ) -> int | NDArray[np.int64]:
-    """1 with the probability p whose digits the caller certifies: floor(bits) = ⌊p · 2^bits⌋."""
+    """Draw 1 with the probability p whose digits the caller certifies: floor(bits) = ⌊p · 2^bits⌋."""
     return _coins(source, floor, size)
 
 
 def _coins(source: Source, floor: Callable[[int], int], size: int | None) -> int | NDArray[np.int64]:
-    """[U < p] for a uniform U whose bits are drawn as needed; floor(bits) = ⌊p · 2^bits⌋."""
+    """Draw [U < p] for a uniform U whose bits are drawn as needed; floor(bits) = ⌊p · 2^bits⌋."""
     threshold = floor(64)
     if size is None:
         word = source.word()
@@ -113,7 +113,7 @@ def _continue(source: Source, prefix: int, floor: Callable[[int], int]) -> int:
 
 
 def settle_below_exp(source: Source, prefix: int, gamma: Fraction, factor: Fraction) -> bool:
-    """Whether U < factor · exp(-gamma) <= 1 for a uniform U with these first 64 bits."""
+    """Return whether U < factor · exp(-gamma) <= 1 for a uniform U with these first 64 bits."""
     if gamma == 0:
         return bool(_continue(source, prefix, lambda bits: int(factor * 2**bits)))
     return bool(_continue(source, prefix, lambda bits: exp_fixed(gamma, bits, factor)))

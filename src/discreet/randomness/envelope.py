@@ -41,16 +41,17 @@ class Envelope:
 
     @cached_property
     def cells(self) -> int:
-        """Cells on each side with a box and a wedge of their own; beyond lies less than 2^-64 of the law."""
+        """Return cells on each side with a box and a wedge of their own; beyond lies less than 2^-64 of the
+        law."""
         return ceil((45 if self.shape == "linear" else Fraction(19, 2)) * self.ratio)
 
     @cached_property
     def boxes(self) -> int:
-        """Outcomes that need no further test come first: this many of them."""
+        """Return how many outcomes need no further test; they come first."""
         return self.sides * self.cells
 
     def outcome(self, index: int) -> tuple[Part, int]:
-        """What the index-th outcome is, and its cell: i >= 0, or ~i for the mirrored one."""
+        """Return what the index-th outcome is, and its cell: i >= 0, or ~i for the mirrored one."""
         if self.points or index < self.boxes:
             return "box", self._cell(index)
         return "wedge" if index < 2 * self.boxes else "cell", self._cell(index - self.boxes)
@@ -61,14 +62,14 @@ class Envelope:
         return ~(rank >> 1) if rank & 1 else rank >> 1
 
     def all_cells(self, count: int) -> NDArray[np.int64]:
-        """The cells of the first `count` outcomes."""
+        """Return the cells of the first `count` outcomes."""
         ranks = np.arange(count)
         if not self.points:
             ranks[self.boxes :] -= self.boxes
         return ranks if self.sides == 1 else np.where(ranks & 1, ~(ranks >> 1), ranks >> 1)
 
     def thresholds(self, bits: int) -> list[int]:
-        """⌊c · 2^bits⌋ for the cumulative probability c of each outcome, until only 2^-bits is left.
+        """Return ⌊c · 2^bits⌋ for the cumulative probability c of each outcome, until only 2^-bits is left.
 
         The last is 2^bits - 1: a draw of `bits` bits that equals a threshold is open and must be continued.
         """
@@ -78,7 +79,8 @@ class Envelope:
         return found
 
     def _heights(self, precision: int) -> tuple[list[int], int]:
-        """exp(-ψ(i)) in units of 2^-precision, each too low by at most the returned error, down to 0."""
+        """Return exp(-ψ(i)) in units of 2^-precision, each too low by at most the returned error, down to
+        0."""
         heights = [1 << precision]
         if self.shape == "linear":
             ratio = exp_fixed(1 / self.ratio, precision)
@@ -94,7 +96,7 @@ class Envelope:
         return heights, 4 * (len(heights) + 1) ** 2
 
     def _masses(self, heights: NDArray[Any]) -> NDArray[Any]:
-        """The weight of each outcome."""
+        """Return the weight of each outcome."""
         beyond = np.zeros(max(1, self.cells + 1 - heights.size), dtype=heights.dtype)
         heights = np.concatenate((heights, beyond))
         if self.points:
@@ -104,7 +106,7 @@ class Envelope:
         return np.repeat(np.concatenate((boxes, wedges, heights[self.cells :])), self.sides)
 
     def _total(self, heights: list[int]) -> int:
-        """The weight of all outcomes together."""
+        """Return the weight of all outcomes together."""
         return self.sides * sum(heights) - (heights[0] if self.points and self.sides == 2 else 0)
 
     def _try_thresholds(self, bits: int, precision: int) -> list[int] | None:
@@ -126,7 +128,8 @@ class Envelope:
         return thresholds[: thresholds.index(full) + 1]
 
     def _in_machine_words(self, shares: list[int], precision: int, margin: int) -> list[int] | None:
-        """64-bit thresholds from sums of the first 64 bits and of the next 48, for tables of thousands."""
+        """Return 64-bit thresholds from sums of the first 64 bits and of the next 48, for tables of
+        thousands."""
         lowest = precision - 64 - _PART
         words = np.cumsum(self._masses(np.array([share >> (lowest + _PART) for share in shares], np.uint64)))
         mask = (1 << _PART) - 1

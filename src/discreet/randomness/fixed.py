@@ -6,7 +6,8 @@ from discreet.numerics import ball, certified_floor
 
 
 def exp_fixed(exponent: Fraction, bits: int, factor: Fraction = Fraction(1)) -> int:
-    """⌊factor · exp(-exponent) · 2^bits⌋ for exponent > 0: an irrational number's floor, so always decided.
+    """Return ⌊factor · exp(-exponent) · 2^bits⌋ for exponent > 0: an irrational number's floor, so always
+    decided.
 
     >>> exp_fixed(Fraction(1), 10)
     376

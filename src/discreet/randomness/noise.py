@@ -14,7 +14,7 @@ from discreet.randomness.wedge import Places
 
 @lru_cache(maxsize=64)
 def cells(shape: Shape, scale: Fraction, sides: Literal[1, 2], places: Places) -> Cells:
-    """The sampler of a law with its tables; the last 64 are kept."""
+    """Return the sampler of a law with its tables; the last 64 are kept."""
     return Cells(shape, scale, sides=sides, places=places)
 
 
@@ -27,7 +27,7 @@ def geometric(source: Source, scale: Fraction, size: None = None) -> int: ...
 @overload
 def geometric(source: Source, scale: Fraction, size: int) -> NDArray[Any]: ...
 def geometric(source: Source, scale: Fraction, size: int | None = None) -> int | NDArray[Any]:
-    """k = 0, 1, ... with probability ∝ exp(-k/scale)."""
+    """Draw k = 0, 1, ... with probability ∝ exp(-k/scale)."""
     return _draw(cells("linear", scale, 1, "whole"), source, size)
 
 
@@ -36,7 +36,7 @@ def discrete_laplace(source: Source, scale: Fraction, size: None = None) -> int:
 @overload
 def discrete_laplace(source: Source, scale: Fraction, size: int) -> NDArray[Any]: ...
 def discrete_laplace(source: Source, scale: Fraction, size: int | None = None) -> int | NDArray[Any]:
-    """A whole number k with probability ∝ exp(-|k|/scale)."""
+    """Draw a whole number k with probability ∝ exp(-|k|/scale)."""
     return _draw(cells("linear", scale, 2, "whole"), source, size)
 
 
@@ -45,7 +45,7 @@ def discrete_gaussian(source: Source, sigma: Fraction, size: None = None) -> int
 @overload
 def discrete_gaussian(source: Source, sigma: Fraction, size: int) -> NDArray[Any]: ...
 def discrete_gaussian(source: Source, sigma: Fraction, size: int | None = None) -> int | NDArray[Any]:
-    """A whole number k with probability ∝ exp(-k²/2σ²)."""
+    """Draw a whole number k with probability ∝ exp(-k²/2σ²)."""
     return _draw(cells("quadratic", sigma, 2, "whole"), source, size)
 
 
@@ -54,5 +54,5 @@ def rounded_gaussian(source: Source, sigma: Fraction, size: None = None) -> int:
 @overload
 def rounded_gaussian(source: Source, sigma: Fraction, size: int) -> NDArray[Any]: ...
 def rounded_gaussian(source: Source, sigma: Fraction, size: int | None = None) -> int | NDArray[Any]:
-    """⌊Y + 1/2⌋ for the continuous Gaussian Y ~ N(0, σ²)."""
+    """Draw ⌊Y + 1/2⌋ for the continuous Gaussian Y ~ N(0, σ²)."""
     return _draw(cells("quadratic", sigma, 2, "continuous"), source, size)

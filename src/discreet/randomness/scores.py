@@ -28,15 +28,15 @@ class Gaps:
 
     @property
     def size(self) -> int:
-        """How many candidates there are."""
+        """Return how many candidates there are."""
         return self.scores.size
 
     def exact(self, index: int) -> Fraction:
-        """The gap of one candidate, exactly."""
+        """Return the gap of one candidate, exactly."""
         return self.factor * (self.best - _fraction(self.scores[index]))
 
     def floats(self, part: slice | NDArray[np.int64]) -> NDArray[np.float64]:
-        """The gaps of some candidates, with an error of at most 2^-50 of them or 2^-1000."""
+        """Return the gaps of some candidates, with an error of at most 2^-50 of them or 2^-1000."""
         if self.known is not None:
             return self.known[part]
         scores = self.scores[part]
@@ -50,7 +50,7 @@ class Gaps:
 
 
 def gaps_of(scores: Scores, factor: Fraction) -> Gaps:
-    """The gaps of finite scores; a negative factor prefers the least score.
+    """Return the gaps of finite scores; a negative factor prefers the least score.
 
     >>> gaps_of([3, 1, 2], Fraction(1, 2)).floats(slice(None)).tolist()
     [0.0, 1.0, 0.5]
@@ -65,7 +65,7 @@ def gaps_of(scores: Scores, factor: Fraction) -> Gaps:
 
 
 def _floats_suffice(array: NDArray[Any], span: Fraction, factor: Fraction) -> bool:
-    """Whether no difference overflows and no product loses more than its last bits."""
+    """Return whether no difference overflows and no product loses more than its last bits."""
     usual = 1 / _LARGEST_FACTOR < abs(factor) < _LARGEST_FACTOR
     return array.dtype != object and usual and span < _LARGEST_SPAN
 
@@ -109,7 +109,7 @@ def _from_sequence(scores: Sequence[Any]) -> NDArray[Any]:
 
 
 def _fraction(score: Any) -> Fraction:
-    """A score as a rational; a float here is data and stands for its binary value."""
+    """Return a score as a rational; a float here is data and stands for its binary value."""
     number = score.item() if isinstance(score, np.generic) else score
     if isinstance(number, bool) or not isinstance(number, Rational | float):
         raise InvalidParameter("scores must be whole, float or rational numbers.", parameter="scores")

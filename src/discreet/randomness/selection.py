@@ -5,6 +5,7 @@ candidate is drawn exactly by those bounds, and kept with the exact ratio of its
 1 - 1/128 for all but negligible weights). Proofs: docs/theory/samplers.md.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import overload
@@ -12,6 +13,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import InternalError
 from discreet.randomness.coins import settle_below_exp, uniform_below
 from discreet.randomness.fixed import exp_fixed
 from discreet.randomness.scores import Gaps, Scores, gaps_of
@@ -19,14 +21,17 @@ from discreet.randomness.source import Source
 
 _STEPS = 256  # table entries for each factor e
 _DEEPEST = 50 * _STEPS  # gaps beyond 50 share the last entry
-_BITS = 62
+_BITS = 62  # of the certified bounds, and of the sum of all proposals
 _CHUNK = 1 << 14  # candidates at a time: they stay in cache
+_BLOCK = 50.0  # how deep the certified bounds reach; a deeper gap is so many blocks, and a rest
+_BLOCKS = 14  # e^-700 is still a float; what lies deeper keeps that bound
 _CLOSER = _STEPS * (1 - 2.0**-40)  # never rounds a gap up to the next entry
 
 
 @lru_cache(maxsize=1)
 def _bounds() -> NDArray[np.int64]:
-    """Whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ... 12800."""
+    """Return whole numbers >= 2^62 exp(-k/256), certified and less than 2 units above it, for k = 0 ...
+    12800."""
     precision = _BITS + 64
     ratio = exp_fixed(Fraction(1, _STEPS), precision) + 1  # rounded up, like every product below
     power, bounds = 1 << precision, []
@@ -38,18 +43,19 @@ def _bounds() -> NDArray[np.int64]:
 
 @lru_cache(maxsize=64)
 def _coarser_bounds(shift: int) -> NDArray[np.int64]:
-    """The bounds in units of 2^shift, rounded up."""
+    """Return the bounds in units of 2^shift, rounded up."""
     return (_bounds() - 1 >> shift) + 1
 
 
 def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The table entry of each gap: never above the true 256 · gap."""
+    """Return the table entry of each gap: never above the true 256 · gap."""
     with np.errstate(over="ignore"):
         return np.minimum(gaps * _CLOSER, _DEEPEST).astype(np.int64)
 
 
 def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
-    """Cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and exact."""
+    """Return cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and
+    exact."""
     bounds = _coarser_bounds(shift)
     cumulative = np.empty(gaps.size, dtype=np.int64)
     carried = np.int64(0)
@@ -62,7 +68,7 @@ def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
 
 
 def certified_bounds(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
-    """A whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
+    """Return a whole number >= 2^62 exp(-gap) for each gap, within 1/128 of it unless the gap exceeds 50."""
     return _bounds()[_entries(gaps)]
 
 
@@ -73,7 +79,7 @@ def choice(source: Source, scores: Scores, factor: Fraction, size: int) -> NDArr
 def choice(
     source: Source, scores: Scores, factor: Fraction, size: int | None = None
 ) -> int | NDArray[np.int64]:
-    """An index i with probability ∝ exp(factor · scores[i]), exactly."""
+    """Draw an index i with probability ∝ exp(factor · scores[i]), exactly."""
     gaps = gaps_of(scores, factor)
     shift = gaps.size.bit_length()
     cumulative = _accumulate(gaps, shift)
@@ -99,7 +105,8 @@ def _choose(
 
 
 def permute_and_flip(source: Source, scores: Scores, factor: Fraction) -> int:
-    """An index by the permute-and-flip law: candidates in random order, each kept with probability exp(-gap).
+    """Draw an index by the permute-and-flip law: candidates in random order, each kept with probability
+    exp(-gap).
 
     All coins are thrown at once; the first head in a random order is a uniform choice among the heads.
     """
@@ -115,3 +122,41 @@ def permute_and_flip(source: Source, scores: Scores, factor: Fraction) -> int:
         heads[i] = settle_below_exp(source, int(words[i]), gaps.exact(int(i)), Fraction(1))
     among = np.flatnonzero(heads)
     return int(among[uniform_below(source, among.size)])
+
+
+def weighted_choice(
+    source: Source, scores: Scores, factor: Fraction, weights: NDArray[np.int64] | Sequence[int]
+) -> int:
+    """Draw an index i with probability ∝ weights[i] · exp(factor · scores[i]); weights are whole numbers > 0.
+
+    A candidate is proposed by whole numbers U_i ≥ w_i·exp(-gap_i)·2^(62-s), and kept with the exact ratio of
+    the two: what is kept follows the stated law, whatever the slack of U_i.
+    """
+    gaps = gaps_of(scores, factor)
+    # Floats are only used for the proposals, which are raised by more than floats round.
+    sizes = np.asarray(weights, dtype=np.float64)
+    if sizes.shape != (gaps.size,) or not (sizes > 0).all():
+        raise InternalError("weighted_choice needs one weight > 0 for each score")
+    raised = sizes * _upper_bounds(gaps.floats(slice(None)))
+    shift = max(0, int(np.frexp(raised.sum())[1]) - (_BITS - 2))
+    proposals = np.ceil(np.ldexp(raised, -shift)).astype(np.int64) + 1
+    cumulative = np.cumsum(proposals)
+    scale = Fraction(1 << _BITS, 1 << shift)
+    while True:
+        drawn = int(np.searchsorted(cumulative, uniform_below(source, int(cumulative[-1])), side="right"))
+        ratio = scale * int(weights[drawn]) / int(proposals[drawn])
+        if settle_below_exp(source, source.word(), gaps.exact(drawn), ratio):
+            return drawn
+
+
+def _upper_bounds(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return floats above 2^62 exp(-gap), closely down to exp(-700): all rounding together stays below
+    2^-30."""
+    blocks = np.minimum(np.floor(gaps / _BLOCK), _BLOCKS)
+    block = float(exp_fixed(Fraction(50), 128) + 1) * 2.0**-128
+    with np.errstate(invalid="ignore"):  # an infinite gap stays infinite
+        rest = np.where(blocks < _BLOCKS, gaps - blocks * _BLOCK, gaps)
+    bounds = certified_bounds(rest).astype(np.float64)
+    deepest = 2.0**_BITS * block**_BLOCKS * (1 + 2.0**-30)
+    closely: NDArray[np.float64] = bounds * block**blocks * (1 + 2.0**-30)
+    return np.where(blocks < _BLOCKS, closely, deepest)

@@ -24,16 +24,16 @@ class Source(Protocol):
     """Independent uniform 64-bit words, each given out once."""
 
     def words(self, count: int) -> Words:
-        """The next `count` words."""
+        """Return the next `count` words."""
         ...
 
     def word(self) -> int:
-        """The next word, as a Python int."""
+        """Return the next word, as a Python int."""
         ...
 
 
 def fresh_source() -> Source:
-    """A new secure source with keys of its own: one for each answer.
+    """Return a new secure source with keys of its own: one for each answer.
 
     >>> a, b = fresh_source(), fresh_source()
     >>> bool((a.words(4) == b.words(4)).any())
@@ -128,13 +128,13 @@ class SecureSource(_Secret):
         self._streams: dict[tuple[int, int, int], _Stream] = {}
 
     def words(self, count: int) -> Words:
-        """The next `count` words."""
+        """Return the next `count` words."""
         if count < 0:
             raise InvalidParameter(f"count must be >= 0, got {count}.", parameter="count")
         return self._stream().words(count)
 
     def word(self) -> int:
-        """The next word, as a Python int."""
+        """Return the next word, as a Python int."""
         return self._stream().word()
 
     def _stream(self) -> _Stream:

@@ -53,14 +53,14 @@ class Curve:
         return float(self._rate)
 
     def decide(self, cells: NDArray[np.int64], places: Words, heights: Words) -> NDArray[np.int8]:
-        """For points of wedges: 1 if certainly under the curve, -1 if certainly above, 0 if open."""
+        """Decide for points of wedges: 1 if certainly under the curve, -1 if certainly above, 0 if open."""
         inner: NDArray[np.float64] = np.where(cells < 0, ~cells, cells).astype(np.float64)
         uniform: NDArray[np.float64] = heights.astype(np.float64) * 2.0**-64
         gap, margin = self._float_gap(inner, self._float_offset(cells, places), uniform)
         return (gap > margin).astype(np.int8) - (gap < -margin).astype(np.int8)
 
     def decide_one(self, point: Point) -> int:
-        """The same for one point."""
+        """Decide for one point."""
         inner = point.cell if point.cell >= 0 else ~point.cell
         offset = (point.place >> (point.bits - 53)) * 2.0**-53
         if self.places == "whole":
@@ -70,7 +70,7 @@ class Curve:
         return (gap > margin) - (gap < -margin)
 
     def _float_gap(self, inner: F, offset: F, height: F) -> tuple[F, F]:
-        """V · (1 - exp(-g₁)) - (1 - exp(-g)) in floating point, and a bound on its error."""
+        """Return V · (1 - exp(-g₁)) - (1 - exp(-g)) in floating point, and a bound on its error."""
         rate = self._float_rate
         if self.shape == "linear":
             near, far = rate * offset, rate + 0 * offset
@@ -86,7 +86,7 @@ class Curve:
         return np.where(cells < 0, (1 << self.width) - whole, whole) * 2.0**-self.width
 
     def settle(self, source: Source, point: Point) -> bool:
-        """Whether the point lies under the curve: bits are drawn until that is certain."""
+        """Settle whether the point is under the curve: draw bits until that is certain."""
         height, known = point.height, 64
         while True:
             with working_precision(point.bits + known + 64):
@@ -111,13 +111,13 @@ class Curve:
         return ball(Fraction(whole if point.cell >= 0 else size - whole, size))
 
     def _drop(self, inner: int, offset: Arb) -> Arb:
-        """g = ψ(i + offset) - ψ(i)."""
+        """Return g = ψ(i + offset) - ψ(i)."""
         rate = ball(self._rate)
         return rate * offset if self.shape == "linear" else rate * offset * (2 * inner + offset)
 
 
 def _fall(x: F) -> F:
-    """1 - exp(-x) by ten terms of its alternating series, for 0 <= x <= 0.15."""
+    """Return 1 - exp(-x) by ten terms of its alternating series, for 0 <= x <= 0.15."""
     fall = 1 - x * (1 / 10)
     for term in range(9, 1, -1):
         fall = 1 - fall * x * (1 / term)
@@ -125,5 +125,5 @@ def _fall(x: F) -> F:
 
 
 def _uniform(prefix: int, bits: int) -> Arb:
-    """All numbers in [0, 1) that begin with these bits, as a ball."""
+    """Return all numbers in [0, 1) that begin with these bits, as a ball."""
     return ball(Fraction(2 * prefix + 1, 2 << bits)) + arb(0, arb(2) ** (-bits - 1))
