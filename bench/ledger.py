@@ -20,7 +20,7 @@ import psycopg
 
 from bench.harness import Report, Row
 from discreet.ledger import Ledger, Request
-from discreet.ledger.connection import configure
+from discreet.ledger.sqlite.connection import configure
 from discreet.losses import PureDP
 from discreet.tables import Ration
 

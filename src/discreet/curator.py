@@ -14,9 +14,10 @@ from discreet.answers import Answer
 from discreet.dry_run import DryRun, try_out
 from discreet.engines import Engine
 from discreet.holdings import Holdings
-from discreet.ledger import Ledger, Record, check_known
+from discreet.ledger import Ledger, Record
 from discreet.numerics import Real
 from discreet.planning import Asked, Plan, Several, Terms, plan_asked
+from discreet.policy_ledger import check_known
 from discreet.queries import Builder, table
 from discreet.release import Watch
 from discreet.tables import Opening, Policy, from_policy, read_opening

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 
 from discreet.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
-from discreet.engines.sql_numbering import NumberedStatement
+from discreet.engines.sql.numbering import NumberedStatement
 from engines.people import as_arrow
 
 POSTGRES = {

@@ -29,7 +29,7 @@ from discreet.engines import (
 )
 from discreet.engines.duckdb_dialect import DuckDBDialect
 from discreet.engines.sql import binary, call, cast, whole
-from discreet.engines.sql_bounding import Statement
+from discreet.engines.sql.bounding import Statement
 from discreet.planning import plan_exact
 from discreet.queries import read_question
 from discreet.tables import from_toml

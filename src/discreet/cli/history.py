@@ -28,9 +28,9 @@ def history(
     json
         Print JSON, with exact numbers.
     """
-    from discreet.ledger import LedgerFile
+    from discreet.policy_ledger import open_ledger_file
 
-    with LedgerFile.found(ledger) as opened:
+    with open_ledger_file(ledger) as opened:
         records = opened.history(opened.the_dataset(dataset), analyst)
     if json:
         print(json_module.dumps([record.to_json() for record in records], ensure_ascii=False))

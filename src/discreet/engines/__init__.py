@@ -14,8 +14,8 @@ from discreet.engines.base import Engine
 from discreet.engines.describe import describe_policy
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.memory import MemoryEngine
-from discreet.engines.opening import ENGINES, open_engine
 from discreet.engines.postgres import PostgresEngine
+from discreet.engines.registry import ENGINES, open_engine
 from discreet.engines.spark import SparkEngine
 
 __all__ = [

@@ -7,7 +7,7 @@ from sqlglot import exp
 from discreet.engines.duckdb_dialect import DuckDBDialect
 from discreet.engines.registration import CSV_SUFFIXES, read_header
 from discreet.engines.sql import call, text
-from discreet.engines.sql_engine import check_unit, refuse_absent
+from discreet.engines.sql.engine import check_unit, refuse_absent
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables import Column, Policy, PublicTable, Table, Type
 

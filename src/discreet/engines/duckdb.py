@@ -14,7 +14,7 @@ from discreet.engines.base import fail
 from discreet.engines.duckdb_dialect import DuckDBDialect
 from discreet.engines.registration import Registrar, Stamp
 from discreet.engines.sql import named, text
-from discreet.engines.sql_engine import SQLEngine
+from discreet.engines.sql.engine import SQLEngine
 from discreet.errors import PolicyViolation
 from discreet.tables import Policy, PublicTable, Table, Value
 

@@ -2,9 +2,9 @@
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Built, TryCasting, Typed
 from discreet.engines.order import HASH_BITS
 from discreet.engines.sql import binary, call, cast, text, try_cast, whole
+from discreet.engines.sql.dialect import Built, TryCasting, Typed
 from discreet.tables import Type
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")

@@ -10,7 +10,7 @@ from discreet.engines.base import joined_keys, refuse_twice
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.order import order_hash, ordinals
 from discreet.engines.rows import Row, Rows, read_tables
-from discreet.engines.sql_engine import quietly
+from discreet.engines.sql.engine import quietly
 from discreet.errors import InvalidParameter
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from discreet.engines.duckdb_dialect import DuckDBDialect
 from discreet.engines.sql import call, column, named, text, when
-from discreet.engines.sql_expressions import build
+from discreet.engines.sql.expressions import build
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.queries import Call, Name
 from discreet.tables import Column, PublicTable, Table, Type

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 from discreet.accounting import Budget, describe, read_rule, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.entry import canonical, fingerprint, readable
+from discreet.ledger.ration import Ration
 from discreet.ledger.request import check_name
-from discreet.tables import Ration
 
 Sharing: TypeAlias = Literal["own", "shared"]
 

@@ -1,34 +1,36 @@
 """A ledger in its owner's hands: no data set is opened, nothing is charged."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Self
 
 from discreet.accounting import Budget
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import failing
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.balance import Balance, balance_of, read_balance
-from discreet.ledger.for_policy import kept_elsewhere
+from discreet.ledger.declaration import Declaration
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
+from discreet.ledger.ledger import PATIENCE_S
 from discreet.ledger.opening import open_store
-from discreet.ledger.owning import declared, raise_budget
+from discreet.ledger.owner_actions import declared, raise_budget
 from discreet.ledger.shares import reserve
 from discreet.ledger.store import Transaction
 from discreet.ledger.verification import Verification, verify
-from discreet.tables import LedgerPlace, beside, ledger_of_policy
-
-DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
 
 
-def find_ledger(path: str | Path) -> LedgerPlace:
-    """The ledger that a path names: itself, the one beside a data file, or the one that a policy states."""
-    if "://" in str(path) or Path(path).suffix not in DATA:
-        return LedgerPlace(place=str(path))
-    if Path(path).suffix == ".toml":
-        return ledger_of_policy(path)
-    return LedgerPlace(place=str(beside(path)))
+def read_declaration(place: str | Path, dataset: str) -> Declaration | None:
+    """What a ledger on disk holds of a data set; None without one that can be read."""
+    if "://" in str(place) or not Path(place).is_file():
+        return None
+    try:
+        with closing(open_store(place, guard=ChainGuard(), patience=PATIENCE_S, create=False)) as store:
+            text = store.read(lambda transaction: transaction.dataset(dataset))
+    except LedgerConflict:  # opening it in earnest says what is wrong, or brings it to the newest version
+        return None
+    return None if text is None else Declaration.from_json(text)
 
 
 class LedgerFile:
@@ -45,19 +47,6 @@ class LedgerFile:
         self.is_anchored = bool(anchors)
         guard = ChainGuard(anchors=anchors, key=key)
         self._store = open_store(place, guard=guard, patience=patience, create=False)
-
-    @classmethod
-    def found(
-        cls, path: str | Path, *, anchors: Sequence[Anchor] = (), key: bytes | None = None
-    ) -> "LedgerFile":
-        """The ledger that a path names (`find_ledger`), with the anchor and key that its policy states."""
-        ledger = find_ledger(path)
-        stated = kept_elsewhere(ledger)
-        return cls(
-            str(ledger.place),
-            anchors=(*stated["anchors"], *anchors),
-            key=stated["key"] if key is None else key,
-        )
 
     @property
     def datasets(self) -> tuple[str, ...]:

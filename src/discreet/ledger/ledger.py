@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from discreet.accounting import Budget, Total
 from discreet.errors import DiscreetError, LedgerConflict
-from discreet.ledger import failing, owning, shares
+from discreet.ledger import failing, owner_actions, shares
 from discreet.ledger.anchor import Anchor
 from discreet.ledger.balance import Balance, balance_of, read_balance, read_balances, read_remaining
 from discreet.ledger.charging import (
@@ -25,10 +25,10 @@ from discreet.ledger.declaration import Declaration, Sharing
 from discreet.ledger.guard import ChainGuard
 from discreet.ledger.history import Record, read_history
 from discreet.ledger.opening import open_store
+from discreet.ledger.ration import Ration
 from discreet.ledger.request import Charge, Request
 from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction
 from discreet.ledger.verification import Verification, verify
-from discreet.tables import Ration
 
 PATIENCE_S = 30.0  # how long a charge waits for its turn before it fails
 
@@ -44,7 +44,7 @@ class Ledger:
     def __init__(self, store: Store, declaration: Declaration, *, other_people: str | None = None) -> None:
         self._store, self._dataset = store, declaration.dataset
         self._unsettled: set[int] = set()  # charges of this object that have no answer yet
-        store.write(lambda transaction: owning.register(transaction, declaration, other_people))
+        store.write(lambda transaction: owner_actions.register(transaction, declaration, other_people))
         self._opened = self.declaration
         store.write(self._abandon_the_dead)
 
@@ -141,7 +141,7 @@ class Ledger:
     def _charge(
         self, transaction: Transaction, request: Request, owner: str, costs: Mapping[tuple[str, ...], Total]
     ) -> Charge | DiscreetError:
-        declared = owning.declared(transaction, self._dataset)
+        declared = owner_actions.declared(transaction, self._dataset)
         if declared.unit != self._opened.unit:
             return LedgerConflict("who is protected was changed since the ledger was opened. Open it again.")
         if request.key is not None:
@@ -204,7 +204,7 @@ class Ledger:
         owner = self._store.owner()
 
         def work(transaction: Transaction) -> Charge | DiscreetError:
-            declared = owning.declared(transaction, self._dataset)
+            declared = owner_actions.declared(transaction, self._dataset)
             refused = failing.refusal(transaction, declared, watch.analyst, "", self._store.is_alive)
             if refused is not None:
                 return refused
@@ -220,7 +220,7 @@ class Ledger:
         """The stored answer that this request would get for nothing, or None if it would be charged."""
 
         def look(transaction: Transaction) -> bytes | None:
-            declared = owning.declared(transaction, self._dataset)
+            declared = owner_actions.declared(transaction, self._dataset)
             row = transaction.answered(self._dataset, question_digest(declared, request))
             if row is None or must_pay_to_read(transaction, declared, request.analyst, row):
                 return None
@@ -241,7 +241,9 @@ class Ledger:
 
     def raise_budget(self, budget: Budget, *, reason: str) -> None:
         """Allow more. What was spent stays spent; the new budget is an owner's entry in the chain."""
-        self._store.write(lambda transaction: owning.raise_budget(transaction, self._dataset, budget, reason))
+        self._store.write(
+            lambda transaction: owner_actions.raise_budget(transaction, self._dataset, budget, reason)
+        )
 
     def amend(
         self,
@@ -257,7 +259,9 @@ class Ledger:
         counted for groups of so many, and refused where the budget does not hold it.
         """
         terms: dict[str, Any] = {"unit": unit, "version": version, "group_size": group_size}
-        self._store.write(lambda transaction: owning.amend(transaction, self._dataset, reason, **terms))
+        self._store.write(
+            lambda transaction: owner_actions.amend(transaction, self._dataset, reason, **terms)
+        )
 
     def reserve(self, analyst: str, budget: Budget, *, reason: str) -> None:
         """Keep a share of the budget for one analyst: others cannot spend it, and it spends nothing else.
@@ -286,7 +290,7 @@ class Ledger:
     @property
     def declaration(self) -> Declaration:
         """What the ledger holds of this data set, owner's changes included."""
-        return self._store.read(lambda transaction: owning.declared(transaction, self._dataset))
+        return self._store.read(lambda transaction: owner_actions.declared(transaction, self._dataset))
 
     @property
     def remaining(self) -> Budget:
@@ -306,7 +310,7 @@ class Ledger:
         """
         return self._store.read(
             lambda transaction: read_remaining(
-                transaction, owning.declared(transaction, self._dataset), analyst
+                transaction, owner_actions.declared(transaction, self._dataset), analyst
             )
         )
 
@@ -322,7 +326,7 @@ class Ledger:
         """How many of this analyst's questions may still fail before asking waits for the owner."""
 
         def look(transaction: Transaction) -> int:
-            allowed = owning.declared(transaction, self._dataset).allowed
+            allowed = owner_actions.declared(transaction, self._dataset).allowed
             return failing.left(transaction.failures(self._dataset), allowed, analyst)
 
         return self._store.read(look)
@@ -331,7 +335,7 @@ class Ledger:
         """How the accounts stand that every charge of this analyst must fit, the data set's first."""
         return self._store.read(
             lambda transaction: read_balances(
-                transaction, owning.declared(transaction, self._dataset), analyst
+                transaction, owner_actions.declared(transaction, self._dataset), analyst
             )
         )
 

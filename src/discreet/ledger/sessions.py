@@ -22,7 +22,7 @@ T = TypeVar("T")
 Work: TypeAlias = Callable[[Transaction], Any]
 
 
-class Line(Protocol):
+class Connection(Protocol):
     """A connection of its own, in no transaction between two uses."""
 
     def writing(self) -> AbstractContextManager[Tables]: ...
@@ -62,18 +62,20 @@ class SharedStore(ABC):
         _OPEN.add(self)
 
     @abstractmethod
-    def connect(self) -> Line:
+    def connect(self) -> Connection:
         """A new connection that has proved its settings."""
 
     @abstractmethod
     def translated_errors(self) -> AbstractContextManager[None]:
         """Every failure of the store below becomes the one constant error."""
 
-    def is_committed_after(self, error: BaseException, attempt: Attempt, line: Line) -> bool | None:
+    def is_committed_after(
+        self, error: BaseException, attempt: Attempt, connection: Connection
+    ) -> bool | None:
         """After a failed try: whether its commit was made after all; None where that cannot be mended."""
         return None
 
-    def may_read_again(self, error: BaseException, line: Any) -> bool:
+    def may_read_again(self, error: BaseException, connection: Any) -> bool:
         """Whether a read that failed so may be tried on another connection."""
         return False
 
@@ -87,7 +89,7 @@ class SharedStore(ABC):
         """Run the work on one consistent picture of the ledger."""
         self._check_open()
         with self.translated_errors():
-            return self._session.use_reader(lambda line: _look(line, work))
+            return self._session.use_reader(lambda connection: _look(connection, work))
 
     def close(self) -> None:
         self._is_closed = True
@@ -109,26 +111,26 @@ class Session:
     def __init__(self, store: SharedStore) -> None:
         self._store = weakref.proxy(store)
         self.queue: CommitQueue[Work] = CommitQueue(self._commit)
-        self._writer: Line | None = None
-        self._readers: list[Line] = []
+        self._writer: Connection | None = None
+        self._readers: list[Connection] = []
 
     def use_reader(self, use: Callable[[Any], T]) -> T:
         """What a look through a connection of its own gives; those that lie idle are used again."""
         while True:
-            line, is_kept = self._take_reader()
+            connection, is_kept = self._take_reader()
             try:
-                result = use(line)
+                result = use(connection)
             except BaseException as error:
                 # A connection that lay idle may have died without anyone's fault; a new one may not.
-                may_go_on = is_kept and self._store.may_read_again(error, line)
-                line.close()
+                may_go_on = is_kept and self._store.may_read_again(error, connection)
+                connection.close()
                 if not may_go_on:
                     raise
             else:
-                self._readers.append(line)
+                self._readers.append(connection)
                 return result
 
-    def _take_reader(self) -> tuple[Line, bool]:
+    def _take_reader(self) -> tuple[Connection, bool]:
         try:
             return self._readers.pop(), True
         except IndexError:
@@ -147,17 +149,17 @@ class Session:
         """The try that was committed."""
         while True:
             is_kept, attempt = self._writer is not None, Attempt(batch)
-            line = self._writer = self._writer or self._store.connect()
+            connection = self._writer = self._writer or self._store.connect()
             try:
-                with line.writing() as tables:
+                with connection.writing() as tables:
                     attempt.run(tables, guard=self._store.guard)
             except BaseException as error:
                 # After an error nothing that this connection remembers is to be trusted: it is closed.
                 self._writer = None
                 try:
-                    is_committed = self._store.is_committed_after(error, attempt, line)
+                    is_committed = self._store.is_committed_after(error, attempt, connection)
                 finally:
-                    line.close()
+                    connection.close()
                 if is_committed is None or not (is_committed or is_kept):
                     raise
                 if not is_committed:
@@ -165,20 +167,20 @@ class Session:
             return attempt
 
     def close(self) -> None:
-        for line in self._lines():
-            line.close()
+        for connection in self._connections():
+            connection.close()
         self._writer, self._readers = None, []
 
     def leave_to_parent(self) -> None:
-        for line in self._lines():
-            keep_for_ever(line.leave_to_parent())
+        for connection in self._connections():
+            keep_for_ever(connection.leave_to_parent())
 
-    def _lines(self) -> list[Line]:
+    def _connections(self) -> list[Connection]:
         return [*([] if self._writer is None else [self._writer]), *self._readers]
 
 
-def _look(line: Line, work: Callable[[Transaction], T]) -> T:
-    with line.reading() as tables:
+def _look(connection: Connection, work: Callable[[Transaction], T]) -> T:
+    with connection.reading() as tables:
         return work(tables)
 
 

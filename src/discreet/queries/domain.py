@@ -16,7 +16,7 @@ from discreet.queries.evaluate import evaluate
 from discreet.queries.nodes import Call, Case, Expression, Literal, Name, walk
 from discreet.queries.ranges import SPANS, Range
 from discreet.queries.refusal import refuse
-from discreet.queries.typing import Scope
+from discreet.queries.types import Scope
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Value
 
 Domain: TypeAlias = tuple[Value, ...]

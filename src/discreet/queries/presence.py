@@ -4,7 +4,7 @@ Where it has, COUNT(x) is COUNT(*), and an average needs no count of its own.
 """
 
 from discreet.queries.nodes import Call, Case, Expression, Literal, Name
-from discreet.queries.typing import Scope
+from discreet.queries.types import Scope
 
 _WHOLE = {"add", "subtract", "multiply", "negate", "abs", "sign", "floor", "ceil", "round"}
 _ROUNDED = {"negate", "abs", "sign", "floor", "ceil", "round", "to_number"}

@@ -36,7 +36,7 @@ from discreet.queries.relations import (
 from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
 from discreet.queries.size import check_size
-from discreet.queries.typing import (
+from discreet.queries.types import (
     Scope,
     as_condition,
     assign_types,

@@ -31,7 +31,7 @@ from discreet.queries.relations import (
     named_scans,
     unit_scan,
 )
-from discreet.queries.typing import Scope, assign_condition
+from discreet.queries.types import Scope, assign_condition
 from discreet.tables import Column, EachRow, Policy, PublicTable, Table, Through, UnitColumn
 
 ResolveNested: TypeAlias = Callable[[Query, str], Relation]  # a query in FROM and its alias

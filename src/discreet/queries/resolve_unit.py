@@ -7,7 +7,7 @@ from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, N
 from discreet.queries.ranges import Range, held, range_of
 from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field, PerUnit, Relation, has_each_row, is_public
-from discreet.queries.typing import (
+from discreet.queries.types import (
     Scope,
     as_condition,
     assign_types,

@@ -3,7 +3,7 @@
 import threading
 from typing import TYPE_CHECKING, Any
 
-from discreet.ledger.server import Address, connect, driver
+from discreet.ledger.postgres.connection import Address, connect, driver
 from discreet.server.records import Row, unreadable
 
 if TYPE_CHECKING:

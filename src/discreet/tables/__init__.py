@@ -14,10 +14,9 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
 from discreet.tables.address import stem
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column
-from discreet.tables.opening import Opening, ledger_beside, read_opening
-from discreet.tables.place import Commands, LedgerPlace, beside
+from discreet.tables.declare import Opening, ledger_beside, read_opening
+from discreet.tables.locations import Commands, LedgerPlace, beside
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
-from discreet.tables.ration import Ration, read_ration
 from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.tables.serving import Serving
 from discreet.tables.types import (
@@ -45,7 +44,6 @@ __all__ = [
     "Opening",
     "Policy",
     "PublicTable",
-    "Ration",
     "Relation",
     "Schema",
     "Serving",
@@ -64,7 +62,6 @@ __all__ = [
     "ledger_of_policy",
     "read_budget",
     "read_opening",
-    "read_ration",
     "spell",
     "stem",
     "type_of",

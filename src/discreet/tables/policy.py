@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from discreet.errors import InvalidParameter, PolicyViolation
+from discreet.ledger import Ration
 from discreet.tables.budget import Budget
 from discreet.tables.column import Column
-from discreet.tables.place import LedgerPlace
-from discreet.tables.ration import Ration
+from discreet.tables.locations import LedgerPlace
 from discreet.tables.serving import Serving
 from discreet.tables.types import Type, spell
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn

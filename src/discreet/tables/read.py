@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidParameter
+from discreet.ledger import read_ration
 from discreet.tables.address import is_database, read_engine
 from discreet.tables.budget import Budget, read_budget
 from discreet.tables.column import Column, read_columns
-from discreet.tables.place import LedgerPlace, beside, read_place
+from discreet.tables.locations import LedgerPlace, beside, read_place
 from discreet.tables.policy import Policy, PublicTable, Table
-from discreet.tables.ration import read_ration
 from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 

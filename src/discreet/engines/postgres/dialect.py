@@ -9,9 +9,8 @@ from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
 
-from discreet.engines.dialect import Built, Dialect, Typed, in_calendar
 from discreet.engines.order import HASH_BITS
-from discreet.engines.postgres_numbers import (
+from discreet.engines.postgres.numbers import (
     ADD,
     DIVIDE,
     MULTIPLY,
@@ -35,6 +34,7 @@ from discreet.engines.sql import (
     when,
     whole,
 )
+from discreet.engines.sql.dialect import Built, Dialect, Typed, in_calendar
 from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, Value
 

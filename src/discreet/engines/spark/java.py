@@ -1,7 +1,7 @@
 """The Java under a Spark that we start: flags and an archive of classes, so that a first answer comes sooner.
 
 A first question runs much code once and little of it often: Java would compile most of it a second time, and
-load and check every class from its jar. `python -m discreet.engines.spark_archive` stores the loaded classes
+load and check every class from its jar. `python -m discreet.engines.spark.archive` stores the loaded classes
 once, in the user's cache folder; Java itself ignores an archive of other jars or of another Java.
 """
 

@@ -116,7 +116,7 @@ def check_settings(report: Any) -> None:
             )
 
 
-class ServerLine:
+class PostgresConnection:
     """A connection to the server. The head's row is the one lock that every unit of work takes first."""
 
     def __init__(self, address: Address, *, patience: float) -> None:

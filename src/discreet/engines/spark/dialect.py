@@ -7,7 +7,6 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 
-from discreet.engines.dialect import Built, TryCasting, Typed
 from discreet.engines.sql import (
     between,
     binary,
@@ -21,6 +20,7 @@ from discreet.engines.sql import (
     when,
     whole,
 )
+from discreet.engines.sql.dialect import Built, TryCasting, Typed
 from discreet.tables import Type
 
 INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.entry import unavailable
+from discreet.ledger.sqlite.fair_lock import FairLock
 from discreet.ledger.tables import Tables
-from discreet.ledger.turns import Turns
 
 # What each connection must report; a build of SQLite that says otherwise is refused.
 PRAGMAS = (
@@ -59,22 +59,22 @@ def locks_of(path: Path) -> Path:
     return path.with_name(path.name + "-locks")
 
 
-class FileLine:
+class SqliteConnection:
     """A connection to the file, and its place in the queue."""
 
     def __init__(self, path: Path, *, patience: float) -> None:
-        self.turns = Turns(locks_of(path), patience=patience)
+        self.lock = FairLock(locks_of(path), patience=patience)
         try:
-            with self.turns.together():
+            with self.lock.together():
                 self.connection = _connect(path, patience)
         except BaseException:
-            self.turns.close()
+            self.lock.close()
             raise
 
     @contextmanager
     def writing(self) -> Iterator[Tables]:
         """Alone, and on disk once this ends."""
-        with self.turns.alone():
+        with self.lock.alone():
             self.connection.execute("BEGIN IMMEDIATE")
             yield Tables(self.connection.execute)
             if self.connection.in_transaction:
@@ -83,21 +83,21 @@ class FileLine:
     @contextmanager
     def reading(self) -> Iterator[Tables]:
         """One picture of the ledger."""
-        with self.turns.together():
+        with self.lock.together():
             self.connection.execute("BEGIN")
             yield Tables(self.connection.execute)
             self.connection.execute("COMMIT")
 
     def close(self) -> None:
         self.connection.close()
-        self.turns.close()
+        self.lock.close()
 
     def leave_to_parent(self) -> sqlite3.Connection:
         """In a forked child: give up the locks' files, and what must never be closed."""
-        self.turns.close()
+        self.lock.close()
         return self.connection
 
-    def __enter__(self) -> "FileLine":
+    def __enter__(self) -> "SqliteConnection":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Dialect, Typed
 from discreet.engines.sql import (
     SQL_TYPES,
     binary,
@@ -19,8 +18,9 @@ from discreet.engines.sql import (
     when,
     whole,
 )
-from discreet.engines.sql_expressions import Columns, build
-from discreet.engines.sql_order import hash_of
+from discreet.engines.sql.dialect import Dialect, Typed
+from discreet.engines.sql.expressions import Columns, build
+from discreet.engines.sql.ordering import hash_of
 from discreet.errors import InternalError
 from discreet.planning import Lattice
 from discreet.queries import (

@@ -14,7 +14,7 @@ from pathlib import Path
 PREFIX = "owner-"
 
 
-class Owner:
+class OwnerLock:
     """This process's lock: made before its first charge, kept to its end."""
 
     def __init__(self, folder: Path) -> None:

@@ -1,19 +1,25 @@
 """The ledger of a policy: what the owner declares there is what the ledger keeps."""
 
 import json
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.accounting import Budget
-from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.guard import ChainGuard
-from discreet.ledger.ledger import PATIENCE_S, Ledger
-from discreet.ledger.opening import open_store
+from discreet.errors import InvalidParameter
+from discreet.ledger import (
+    Anchor,
+    CommandAnchor,
+    Declaration,
+    FileAnchor,
+    Ledger,
+    LedgerFile,
+    read_declaration,
+)
 from discreet.planning import as_notion, budget_of
-from discreet.tables import Commands, LedgerPlace, Policy
+from discreet.tables import Commands, LedgerPlace, Policy, beside, ledger_of_policy
+
+DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
 
 
 def open_ledger(
@@ -35,21 +41,9 @@ def _schema(known: Policy | None) -> list[str]:
 
 def check_known(policy: Policy, place: str | Path) -> None:
     """Refuse a policy that contradicts a ledger on disk, which is only read."""
-    known = known_declaration(place, policy.id)
+    known = read_declaration(place, policy.id)
     if known is not None:
         Declaration.of(**_declared(policy), schema="").check_same(known)
-
-
-def known_declaration(place: str | Path, dataset: str) -> Declaration | None:
-    """What a ledger on disk holds of a data set; None without one that can be read."""
-    if "://" in str(place) or not Path(place).is_file():
-        return None
-    try:
-        with closing(open_store(place, guard=ChainGuard(), patience=PATIENCE_S, create=False)) as store:
-            text = store.read(lambda transaction: transaction.dataset(dataset))
-    except LedgerConflict:  # opening it in earnest says what is wrong, or brings it to the newest version
-        return None
-    return None if text is None else Declaration.from_json(text)
 
 
 def _declared(policy: Policy) -> dict[str, Any]:
@@ -91,3 +85,25 @@ def _anchors(anchor: str | Commands | None) -> tuple[Anchor, ...]:
 
 def _part(policy: Policy, budget: Any) -> Budget | None:
     return None if budget is None else as_notion(budget, policy.relation)
+
+
+def find_ledger(path: str | Path) -> LedgerPlace:
+    """The ledger that a path names: itself, the one beside a data file, or the one that a policy states."""
+    if "://" in str(path) or Path(path).suffix not in DATA:
+        return LedgerPlace(place=str(path))
+    if Path(path).suffix == ".toml":
+        return ledger_of_policy(path)
+    return LedgerPlace(place=str(beside(path)))
+
+
+def open_ledger_file(
+    path: str | Path, *, anchors: Sequence[Anchor] = (), key: bytes | None = None
+) -> LedgerFile:
+    """Open the ledger that a path names (`find_ledger`), with the anchor and key that its policy states."""
+    ledger = find_ledger(path)
+    stated = kept_elsewhere(ledger)
+    return LedgerFile(
+        str(ledger.place),
+        anchors=(*stated["anchors"], *anchors),
+        key=stated["key"] if key is None else key,
+    )

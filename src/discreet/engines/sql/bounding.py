@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Dialect, Typed
 from discreet.engines.order import HASH_BITS
 from discreet.engines.sql import (
     binary,
@@ -31,7 +30,8 @@ from discreet.engines.sql import (
     named,
     whole,
 )
-from discreet.engines.sql_measures import (
+from discreet.engines.sql.dialect import Dialect, Typed
+from discreet.engines.sql.measures import (
     PLAIN,
     code_of,
     key_of,
@@ -41,8 +41,8 @@ from discreet.engines.sql_measures import (
     tallied,
     total_of,
 )
-from discreet.engines.sql_order import hash_of
-from discreet.engines.sql_relations import UNIT, Relations, row_number
+from discreet.engines.sql.ordering import hash_of
+from discreet.engines.sql.relations import UNIT, Relations, row_number
 from discreet.planning import ExactPlan
 
 GROUP, COUNT, FOUND, PLACE, LAST, ORDINAL = "g", "n", "f", "place", "last", "ordinal"

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from discreet.ledger.turns import Turns
+from discreet.ledger.sqlite.fair_lock import FairLock
 
 
 def test_alone_excludes_all_and_together_only_the_lonely(tmp_path):
-    one, two, three = (Turns(tmp_path, patience=0.05) for _ in range(3))
+    one, two, three = (FairLock(tmp_path, patience=0.05) for _ in range(3))
     with one.together(), two.together(), pytest.raises(BlockingIOError), three.alone():
         pass
     with one.alone(), pytest.raises(BlockingIOError), two.together():
@@ -26,18 +26,18 @@ def test_the_turn_of_a_process_that_died_without_ringing_is_found_by_looking(tmp
     process = context.Process(target=hold_and_die, args=(tmp_path,))
     process.start()
     process.join()
-    with Turns(tmp_path, patience=0.05).alone():
+    with FairLock(tmp_path, patience=0.05).alone():
         pass
 
 
 def hold_and_die(folder):
-    with Turns(folder, patience=1).alone():
+    with FairLock(folder, patience=1).alone():
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.slow
 def test_a_bell_that_rings_for_nobody_stops_no_one(tmp_path):
-    turns = Turns(tmp_path, patience=0.05)
+    turns = FairLock(tmp_path, patience=0.05)
     for _ in range(70_000):  # more than a pipe holds
         with turns.alone():
             pass
@@ -45,7 +45,7 @@ def test_a_bell_that_rings_for_nobody_stops_no_one(tmp_path):
 
 @pytest.mark.slow
 def test_who_waits_comes_before_who_comes_again(tmp_path):
-    busy, waiting = Turns(tmp_path, patience=30), Turns(tmp_path, patience=30)
+    busy, waiting = FairLock(tmp_path, patience=30), FairLock(tmp_path, patience=30)
     stop, turns = threading.Event(), 0
 
     def hog():

@@ -19,7 +19,7 @@ from pathlib import Path
 SHORTEST_S, LONGEST_S = 50e-6, 1e-3  # between two looks at a lock
 
 
-class Turns:
+class FairLock:
     """One connection's place in the queue. Locks belong to the open file, so each connection has its own."""
 
     def __init__(self, folder: Path, *, patience: float) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from discreet.engines.base import cannot_open, cannot_reach
-from discreet.engines.postgres_dialect import PostgresDialect
-from discreet.engines.sql_engine import SQLEngine
+from discreet.engines.postgres.dialect import PostgresDialect
+from discreet.engines.sql.engine import SQLEngine
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.tables import Policy, PublicTable, Table
 

@@ -5,8 +5,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Built, Dialect
 from discreet.engines.sql import SQL_TYPES, binary, call, cast, is_null, literal, real, text, when, whole
+from discreet.engines.sql.dialect import Built, Dialect
 from discreet.errors import InternalError
 from discreet.queries import Call, Case, Expression, Literal, integer_span
 from discreet.queries.evaluate import LOWER, UPPER

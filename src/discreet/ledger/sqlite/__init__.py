@@ -11,10 +11,16 @@ import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from discreet.ledger.connection import FileLine, check_file, locks_of, make_file, translated_errors
-from discreet.ledger.owner import Owner, is_alive, sweep
-from discreet.ledger.schema import check_tables, migrate
 from discreet.ledger.sessions import SharedStore
+from discreet.ledger.sqlite.connection import (
+    SqliteConnection,
+    check_file,
+    locks_of,
+    make_file,
+    translated_errors,
+)
+from discreet.ledger.sqlite.liveness import OwnerLock, is_alive, sweep
+from discreet.ledger.sqlite.schema import check_tables, migrate
 from discreet.ledger.store import Guard
 
 
@@ -23,7 +29,7 @@ class SqliteStore(SharedStore):
 
     def __init__(self, path: Path, *, guard: Guard, patience: float, create: bool) -> None:
         self._path, self._patience = path, patience
-        self._owner: Owner | None = None
+        self._owner: OwnerLock | None = None
         self._owning = threading.Lock()
         with translated_errors():
             self._prepare(create)
@@ -33,12 +39,12 @@ class SqliteStore(SharedStore):
         if create and not self._path.exists():
             make_file(self._path)
         check_file(self._path)
-        with self.connect() as line, line.turns.alone():
-            (migrate if create else check_tables)(line.connection)
+        with self.connect() as opened, opened.lock.alone():
+            (migrate if create else check_tables)(opened.connection)
             sweep(self.locks)
 
-    def connect(self) -> FileLine:
-        return FileLine(self._path, patience=self._patience)
+    def connect(self) -> SqliteConnection:
+        return SqliteConnection(self._path, patience=self._patience)
 
     def translated_errors(self) -> AbstractContextManager[None]:
         return translated_errors()
@@ -48,7 +54,7 @@ class SqliteStore(SharedStore):
         self._check_open()
         with translated_errors(), self._owning:
             if self._owner is None:
-                self._owner = Owner(self.locks)
+                self._owner = OwnerLock(self.locks)
             return self._owner.name
 
     def is_alive(self, owner: str) -> bool:

@@ -12,12 +12,12 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.engines.base import cannot_reach, fail
-from discreet.engines.spark_dialect import SparkDialect
-from discreet.engines.spark_session import Opened, is_alive, open_at, open_beside, quiet
-from discreet.engines.spark_tables import SparkTables, rows_of
-from discreet.engines.sql_bounding import Statement
-from discreet.engines.sql_engine import SQLEngine, quietly
-from discreet.engines.sql_numbering import NumberedStatement, SortedStatement, crowd
+from discreet.engines.spark.dialect import SparkDialect
+from discreet.engines.spark.session import Opened, is_alive, open_at, open_beside, quiet
+from discreet.engines.spark.tables import SparkTables, rows_of
+from discreet.engines.sql.bounding import Statement
+from discreet.engines.sql.engine import SQLEngine, quietly
+from discreet.engines.sql.numbering import NumberedStatement, SortedStatement, crowd
 from discreet.planning import ExactPlan
 from discreet.queries import Scan
 from discreet.tables import Policy

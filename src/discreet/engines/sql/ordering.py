@@ -2,9 +2,9 @@
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Dialect, Typed
 from discreet.engines.order import SEPARATOR
 from discreet.engines.sql import call, cast, is_known, text, when
+from discreet.engines.sql.dialect import Dialect, Typed
 from discreet.errors import InternalError
 from discreet.tables import Type
 

@@ -4,11 +4,11 @@ import multiprocessing
 import os
 import signal
 
-from discreet.ledger.owner import Owner, is_alive, sweep
+from discreet.ledger.sqlite.liveness import OwnerLock, is_alive, sweep
 
 
 def hold(folder, names):
-    names.put(Owner(folder).name)
+    names.put(OwnerLock(folder).name)
     signal.pause()
 
 
@@ -44,7 +44,7 @@ def test_an_unknown_owner_is_dead_and_a_name_cannot_lead_elsewhere(tmp_path):
 
 
 def test_sweeping_leaves_the_living(tmp_path):
-    owner = Owner(tmp_path)
+    owner = OwnerLock(tmp_path)
     (tmp_path / "owner-gone").touch()
     sweep(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [owner.name]

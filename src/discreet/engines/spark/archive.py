@@ -1,6 +1,6 @@
 """Stores the classes that Spark loads for a question: a first answer then takes two thirds of the time.
 
-python -m discreet.engines.spark_archive      once for each version of PySpark or Java; some 180 MB
+python -m discreet.engines.spark.archive      once for each version of PySpark or Java; some 180 MB
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from discreet.engines.base import cannot_open
 from discreet.engines.spark import SparkEngine
-from discreet.engines.spark_java import archive_path
+from discreet.engines.spark.java import archive_path
 from discreet.planning import plan_exact
 from discreet.queries import read_question
 from discreet.tables import from_arguments

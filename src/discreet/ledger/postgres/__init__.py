@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from discreet.errors import LedgerConflict
-from discreet.ledger.postgres_schema import check_tables, migrate
-from discreet.ledger.server import UNREACHABLE, Address, ServerLine, connect, driver
-from discreet.ledger.sessions import Attempt, Line, SharedStore, keep_for_ever
+from discreet.ledger.postgres.connection import UNREACHABLE, Address, PostgresConnection, connect, driver
+from discreet.ledger.postgres.schema import check_tables, migrate
+from discreet.ledger.sessions import Attempt, Connection, SharedStore, keep_for_ever
 from discreet.ledger.store import Guard
 
 PREFIX = "owner-"
@@ -30,41 +30,51 @@ class PostgresStore(SharedStore):
 
     def __init__(self, address: str, *, guard: Guard, patience: float, create: bool) -> None:
         self._address, self._patience = Address(address), patience
-        self._owner: ServerOwner | None = None
+        self._owner: OwnerLock | None = None
         self._owning = threading.Lock()
         with translated_errors(), connect(self._address, patience=patience) as connection:
             (migrate if create else check_tables)(connection, self._address.schema)
         super().__init__(guard)
 
-    def connect(self) -> ServerLine:
-        return ServerLine(self._address, patience=self._patience)
+    def connect(self) -> PostgresConnection:
+        return PostgresConnection(self._address, patience=self._patience)
 
     def translated_errors(self) -> AbstractContextManager[None]:
         return translated_errors()
 
-    def is_committed_after(self, error: BaseException, attempt: Attempt, line: Line) -> bool | None:
+    def is_committed_after(
+        self, error: BaseException, attempt: Attempt, connection: Connection
+    ) -> bool | None:
         """Whether a commit whose acknowledgement was lost was made: ask, once nobody can make it any more."""
-        if not isinstance(error, driver().Error) or not isinstance(line, ServerLine) or not line.is_lost:
+        if (
+            not isinstance(error, driver().Error)
+            or not isinstance(connection, PostgresConnection)
+            or not connection.is_lost
+        ):
             return None
-        if attempt.head is None or not line.transaction:
+        if attempt.head is None or not connection.transaction:
             return False
         other = self.connect()
         with contextlib.closing(other), other.writing() as tables:  # waits for the old transaction's end
             entry = tables.entry(attempt.head.sequence)
             question = "SELECT pg_xact_status(%s::xid8)"
-            status = other.connection.execute(question, [line.transaction]).fetchone()
+            status = other.connection.execute(question, [connection.transaction]).fetchone()
         is_kept = entry is not None and entry.head == attempt.head
         return status == ("committed",) and is_kept
 
-    def may_read_again(self, error: BaseException, line: Line) -> bool:
-        return isinstance(error, driver().Error) and isinstance(line, ServerLine) and line.is_lost
+    def may_read_again(self, error: BaseException, connection: Connection) -> bool:
+        return (
+            isinstance(error, driver().Error)
+            and isinstance(connection, PostgresConnection)
+            and connection.is_lost
+        )
 
     def owner(self) -> str:
         """The name under which this process's charges run, held since before the charge."""
         self._check_open()
         with translated_errors(), self._owning:
             if self._owner is None:
-                self._owner = ServerOwner(self._address, self._patience)
+                self._owner = OwnerLock(self._address, self._patience)
             self._owner.hold()
             return self._owner.name
 
@@ -72,7 +82,7 @@ class PostgresStore(SharedStore):
         if self._owner is not None and owner == self._owner.name:
             return True
         with translated_errors():
-            return self._session.use_reader(lambda line: is_held(line.connection, owner))
+            return self._session.use_reader(lambda found: is_held(found.connection, owner))
 
     def close(self) -> None:
         super().close()
@@ -89,33 +99,33 @@ class PostgresStore(SharedStore):
             self._owner = None
 
 
-class ServerOwner:
+class OwnerLock:
     """This process's lock on the server: taken before its first charge, kept to its end."""
 
     def __init__(self, address: Address, patience: float) -> None:
         self._address, self._patience = address, patience
         number = secrets.randbits(63)
         self.name = f"{PREFIX}{number:016x}"
-        self._line: ServerLine | None = None
+        self._connection: PostgresConnection | None = None
 
     def hold(self) -> None:
         """Take the lock; again, under the same name, where the connection that held it was lost."""
-        if self._line is not None and not self._line.is_lost:
+        if self._connection is not None and not self._connection.is_lost:
             return
-        if self._line is not None:
-            self._line.close()
-        self._line = ServerLine(self._address, patience=self._patience)
-        self._line.connection.execute("SELECT pg_advisory_lock(%s)", [_number(self.name)])
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = PostgresConnection(self._address, patience=self._patience)
+        self._connection.connection.execute("SELECT pg_advisory_lock(%s)", [_number(self.name)])
 
     def release(self) -> None:
         """End the ownership: charges without an answer are abandoned from now on."""
-        if self._line is not None:
-            self._line.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def forget(self) -> None:
         """In a forked child: the lock stays with the parent."""
-        if self._line is not None:
-            keep_for_ever(self._line.leave_to_parent())
+        if self._connection is not None:
+            keep_for_ever(self._connection.leave_to_parent())
 
 
 def is_held(connection: Any, owner: str) -> bool:

@@ -2,10 +2,10 @@
 
 from sqlglot import exp
 
-from discreet.engines.dialect import Dialect
 from discreet.engines.sql import between, binary, call, cast, column, every, is_known, real, when, whole
-from discreet.engines.sql_expressions import Columns, build
-from discreet.engines.sql_relations import place
+from discreet.engines.sql.dialect import Dialect
+from discreet.engines.sql.expressions import Columns, build
+from discreet.engines.sql.relations import place
 from discreet.planning import ExactMeasure, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Domain, Key
 from discreet.tables import Type, type_of

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from discreet.engines.base import cannot_open
-from discreet.engines.spark_java import java_options, silence
+from discreet.engines.spark.java import java_options, silence
 from discreet.errors import InvalidParameter
 
 VERSIONS = ("4.0", "4.1", "4.2", "4.3")  # of Spark and of PySpark, each run against the reference
