@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from discreet.answers import Answer, Receipt
 from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
-from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.duckdb.dialect import DuckDBDialect
 from discreet.engines.sql import SQL_TYPES, binary, cast, whole
 from discreet.engines.sql.dialect import TryCasting
 from discreet.engines.sql.relations import _clamp, place

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
+from discreet.engines.spark import rows_of
 from discreet.engines.spark.java import FLAGS, archive_path, java_options
-from discreet.engines.spark.tables import rows_of
 
 VERSION = pyspark.__version__
 

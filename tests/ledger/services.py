@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
 from discreet.ledger import FileAnchor, Ledger, Ration, Request
-from discreet.ledger.guard import ChainGuard
+from discreet.ledger.anchor import ChainGuard
 from discreet.ledger.postgres import PostgresStore
 from discreet.losses import ApproxDP
 from servers.postgres import PostgresServer

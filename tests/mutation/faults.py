@@ -21,7 +21,6 @@ KERNEL = ("numerics", "randomness", "losses", "mechanisms", "accounting", "plann
 ALONE = ("release.py", "answering.py")
 EXEMPT = {
     "mechanisms/example.py": "a record without logic",
-    "ledger/store.py": "protocols and records without logic",
 }
 
 

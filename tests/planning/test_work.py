@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.duckdb.dialect import DuckDBDialect
 from discreet.engines.memory import MemoryEngine
 from discreet.engines.postgres.dialect import PostgresDialect
 from discreet.engines.spark.dialect import SparkDialect

@@ -6,11 +6,11 @@ import datetime
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from discreet.answers.line import Line, slots
 from discreet.answers.receipt import FREE, Receipt
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from discreet.answers.adjusted import AddingUp, NonNegative
 
 Row: TypeAlias = Mapping[str, Value]
 Groups: TypeAlias = tuple[tuple[Value, ...], ...]
@@ -94,8 +93,6 @@ class Answer:
         """The same answer with counts of at least 0: post-processing, free; what was released is kept as
         `raw`. Each count comes no further from the truth, but totals of many small ones are biased upwards.
         """
-        from discreet.answers.adjusted import NonNegative
-
         return NonNegative(self.plan, self.released, self.receipt, raw=self)
 
     def adding_up(self) -> "AddingUp":
@@ -104,7 +101,6 @@ class Answer:
         need not be sums: rows without a label shown, or units whose rows are limited.
         """
         from discreet.answers.adding_up import add_up
-        from discreet.answers.adjusted import AddingUp
 
         return AddingUp(self.plan, add_up(self.plan.sets, self.released), self.receipt, raw=self)
 
@@ -200,3 +196,66 @@ def _plain(value: Value) -> Any:
 
 def _rank(value: Value) -> tuple[bool, Any]:
     return (value is None, 0 if value is None else value)
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted(Answer):
+    """An answer that was changed without looking at the data again; it says so everywhere."""
+
+    raw: Answer
+
+    label: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "post_processing": self.label}
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; {self.label}"
+
+    def save(self, folder: str | Path) -> None:
+        """As any answer, with the released values beside it in raw.csv."""
+        super().save(folder)
+        (Path(folder) / "raw.csv").write_text(self.raw.to_csv(), encoding="utf-8")
+
+    def _dictionary(self) -> str:
+        return f"{super()._dictionary()}\nPost-processing: {self.label} in raw.csv.\n"
+
+
+@dataclass(frozen=True, eq=False)
+class NonNegative(Adjusted):
+    """An answer whose counts were raised to 0 where the noise took them below."""
+
+    label = "counts below 0 were raised to 0; the released values are kept"
+
+    def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
+        counts = self.plan.counts
+        return [
+            (
+                {name: _raise(value) if name in counts else value for name, value in row.items()},
+                {name: _raise_ends(each) if name in counts else each for name, each in intervals.items()},
+            )
+            for row, intervals in self.raw._at(confidence)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class AddingUp(Adjusted):
+    """An answer whose totals are the sums of their parts. Intervals stay those of the released values."""
+
+    label = "counts and sums were adjusted so that totals add up; the released values are kept"
+
+    def _lines(self) -> list[Line]:
+        measured = self.raw._lines()
+        return [
+            replace(line, measured=each.measured)
+            for line, each in zip(super()._lines(), measured, strict=True)
+        ]
+
+
+def _raise(value: Value) -> Value:
+    assert isinstance(value, int)
+    return max(0, value)
+
+
+def _raise_ends(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(max(0.0, interval.lower), max(0.0, interval.upper))

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from discreet.cli.output import fitted
-from discreet.engines.describe import describe_file
+from discreet.engines.duckdb.describe import describe_file
 from discreet.errors import InvalidParameter
 from discreet.tables import Column, Policy, Table, Through, Type, UnitColumn, from_policy
 

@@ -15,7 +15,6 @@ from discreet.numerics import Real
 from discreet.planning import Asked, Plan, Several, Terms, plan_asked, read_asked
 from discreet.queries import Builder, table
 from discreet.tables import Policy
-from discreet.tables.told import from_json
 
 
 def connect(
@@ -41,7 +40,7 @@ class Remote:
     def __init__(self, wire: Wire, dataset: str) -> None:
         self._wire, self._dataset = wire, dataset
         facts = wire.get("api", "datasets", dataset)
-        self._policy, self._deadline_s = from_json(facts), float(facts["deadline_s"])
+        self._policy, self._deadline_s = Policy.from_json(facts), float(facts["deadline_s"])
         if self._policy.digest != facts["digest"]:
             raise _other_version()
 

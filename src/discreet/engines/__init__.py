@@ -11,8 +11,8 @@ strict, a key that is not unique, a type that does not fit) are PolicyViolation,
 """
 
 from discreet.engines.base import Engine
-from discreet.engines.describe import describe_policy
 from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb.describe import describe_policy
 from discreet.engines.memory import MemoryEngine
 from discreet.engines.postgres import PostgresEngine
 from discreet.engines.registry import ENGINES, open_engine

@@ -32,15 +32,13 @@ What holds, whatever crashes, races or retries:
 """
 
 from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
-from discreet.ledger.balance import Balance
-from discreet.ledger.declaration import Declaration
+from discreet.ledger.declaration import Declaration, Ration, read_ration
 from discreet.ledger.entry import Entry, Head
 from discreet.ledger.failing import failed
 from discreet.ledger.file import LedgerFile, read_declaration
-from discreet.ledger.history import Record
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.ration import Ration, read_ration
 from discreet.ledger.request import Charge, Request
+from discreet.ledger.statement import Balance, Record
 from discreet.ledger.verification import Verification
 
 __all__ = [

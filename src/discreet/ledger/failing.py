@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineFailure, InvalidParameter, Rationed
 from discreet.ledger.charging import abandon, append, end, now
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.ration import Ration
+from discreet.ledger.declaration import Declaration, Ration
 from discreet.ledger.request import check_name, check_reason
 from discreet.ledger.store import ChargeRow, FailureRow, Transaction
 

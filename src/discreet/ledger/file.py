@@ -8,16 +8,13 @@ from typing import Self
 from discreet.accounting import Budget
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import failing
-from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance
+from discreet.ledger.anchor import Anchor, ChainGuard
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.guard import ChainGuard
-from discreet.ledger.history import Record, read_history
 from discreet.ledger.ledger import PATIENCE_S
-from discreet.ledger.opening import open_store
 from discreet.ledger.owner_actions import declared, raise_budget
 from discreet.ledger.shares import reserve
-from discreet.ledger.store import Transaction
+from discreet.ledger.statement import Balance, Record, balance_of, read_balance, read_history
+from discreet.ledger.store import Transaction, open_store
 from discreet.ledger.verification import Verification, verify
 
 

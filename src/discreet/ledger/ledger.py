@@ -9,8 +9,7 @@ from typing import Any, Self
 from discreet.accounting import Budget, Total
 from discreet.errors import DiscreetError, LedgerConflict
 from discreet.ledger import failing, owner_actions, shares
-from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance, read_balances, read_remaining
+from discreet.ledger.anchor import Anchor, ChainGuard
 from discreet.ledger.charging import (
     abandon,
     answer as store_answer,
@@ -21,13 +20,18 @@ from discreet.ledger.charging import (
     rule_of,
     take,
 )
-from discreet.ledger.declaration import Declaration, Sharing
-from discreet.ledger.guard import ChainGuard
-from discreet.ledger.history import Record, read_history
-from discreet.ledger.opening import open_store
-from discreet.ledger.ration import Ration
+from discreet.ledger.declaration import Declaration, Ration, Sharing
 from discreet.ledger.request import Charge, Request
-from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction
+from discreet.ledger.statement import (
+    Balance,
+    Record,
+    balance_of,
+    read_balance,
+    read_balances,
+    read_history,
+    read_remaining,
+)
+from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction, open_store
 from discreet.ledger.verification import Verification, verify
 
 PATIENCE_S = 30.0  # how long a charge waits for its turn before it fails

@@ -13,7 +13,7 @@ from discreet.ledger.charging import analyst_account, rule_of
 from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, Head, canonical
 from discreet.ledger.failing import DECISIONS, left
-from discreet.ledger.grouping import totals_for_groups
+from discreet.ledger.owner_actions import totals_for_groups
 from discreet.ledger.shares import set_aside
 from discreet.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, Transaction
 

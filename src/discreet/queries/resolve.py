@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from discreet.errors import UnsupportedQuery
-from discreet.queries.domain import counted_labels, domain_of
+from discreet.errors import InvalidParameter, UnsupportedQuery
+from discreet.queries.builder import Builder
 from discreet.queries.nodes import (
     Aggregate,
     Call,
@@ -19,10 +19,10 @@ from discreet.queries.nodes import (
     Slot,
     Union,
     has_aggregate,
+    refuse,
+    underline,
 )
-from discreet.queries.presence import is_present
-from discreet.queries.question import Key, Measure, Question, Term
-from discreet.queries.refusal import refuse, underline
+from discreet.queries.question import Key, Measure, Question, Term, counted_labels, domain_of
 from discreet.queries.relations import (
     Field,
     Project,
@@ -34,8 +34,9 @@ from discreet.queries.relations import (
     where_true,
 )
 from discreet.queries.resolve_source import Sources, conjuncts
-from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
+from discreet.queries.resolve_unit import is_per_unit, is_present, resolve_per_unit
 from discreet.queries.size import check_size
+from discreet.queries.sql import read_sql
 from discreet.queries.types import (
     Scope,
     as_condition,
@@ -357,3 +358,19 @@ def _substitute(node: Expression, meanings: dict[str, Expression]) -> Expression
         branches = tuple((_substitute(a, meanings), _substitute(b, meanings)) for a, b in node.branches)
         return replace(node, branches=branches, otherwise=_substitute(node.otherwise, meanings))
     return node
+
+
+def read_question(question: str | Builder | Query, policy: Policy) -> Question:
+    """Return the resolved question, whichever way it was asked."""
+    return resolve(read_tree(question), policy, text=question if isinstance(question, str) else None)
+
+
+def read_tree(question: str | Builder | Query) -> Query:
+    """Return the tree of a question that was asked as text, with a builder, or as a tree."""
+    if isinstance(question, str):
+        return read_sql(question)
+    if isinstance(question, Builder):
+        return question.query
+    if isinstance(question, Select | Union):
+        return question
+    raise InvalidParameter(f"a question must be SQL text or a builder, got {type(question).__name__}.")

@@ -19,8 +19,8 @@ from discreet.queries.nodes import (
     Query,
     Source,
     TableName,
+    refuse,
 )
-from discreet.queries.refusal import refuse
 from discreet.queries.relations import (
     Field,
     Filtered,

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot
+from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot, refuse
 from discreet.queries.ranges import Range, held, range_of
-from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field, PerUnit, Relation, has_each_row, is_public
 from discreet.queries.types import (
     Scope,
@@ -119,3 +118,43 @@ def resolve_per_unit(query: Select, source: Relation, alias: str) -> PerUnit:
     return PerUnit(
         source, tuple(totals.aggregates), tuple(totals.ranges), tuple(outputs), condition, alias, fields
     )
+
+
+_WHOLE = {"add", "subtract", "multiply", "negate", "abs", "sign", "floor", "ceil", "round"}
+_ROUNDED = {"negate", "abs", "sign", "floor", "ceil", "round", "to_number"}
+
+
+def is_present(node: Expression, scope: Scope) -> bool:
+    """Whether no row lacks a value of a typed expression; a column's owner says so, and a unit has its id.
+
+    >>> is_present(Case(((Literal(True), Literal(1)),), Literal(0)), Scope(()))
+    True
+    """
+    if isinstance(node, Literal):
+        return node.value is not None
+    if isinstance(node, Name):
+        field = scope.field(node)
+        return field.is_unit or not field.nullable
+    if isinstance(node, Case):
+        return all(
+            is_present(each, scope) for each in (*(value for _, value in node.branches), node.otherwise)
+        )
+    if not isinstance(node, Call):
+        return False
+    if node.function == "coalesce":
+        return any(is_present(each, scope) for each in node.arguments)
+    return _is_total(node) and all(is_present(each, scope) for each in node.arguments)
+
+
+def _is_total(node: Call) -> bool:
+    """Whether it has a value for all values: doubles may be infinite, and ∞ - ∞, 0 · ∞ and x / 0 do not."""
+    if node.type == "integer" and node.function in _WHOLE:
+        return True
+    if node.function in _ROUNDED:
+        return node.arguments[0].type in ("integer", "number")
+    numbers = [each.value for each in node.arguments if isinstance(each, Literal)]
+    if node.function in ("add", "subtract"):
+        return len(numbers) == 1
+    if node.function == "divide":
+        return isinstance(node.arguments[1], Literal) and node.arguments[1].value != 0
+    return node.function == "multiply" and len(numbers) == 1 and numbers[0] != 0

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from discreet.queries.nodes import Join, Nested, Node, Select, TableName, Union
-from discreet.queries.refusal import refuse
+from discreet.queries.nodes import Join, Nested, Node, Select, TableName, Union, refuse
 
 MOST_NODES = 4_000
 MOST_TABLES = 64

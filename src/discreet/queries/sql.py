@@ -28,8 +28,9 @@ from discreet.queries.nodes import (
     TableName,
     Union,
     default_name,
+    refuse,
+    underline,
 )
-from discreet.queries.refusal import refuse, underline
 from discreet.queries.size import check_size
 from discreet.queries.sql_expressions import is_digits, only, place_of, read_expression
 

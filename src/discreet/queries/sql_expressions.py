@@ -15,8 +15,17 @@ from sqlglot import exp
 from discreet.errors import InvalidParameter
 from discreet.numerics import exact_quantile
 from discreet.queries.advice import ADVICE
-from discreet.queries.nodes import Aggregate, AggregateName, Call, Case, Expression, Literal, Name, Place
-from discreet.queries.refusal import refuse
+from discreet.queries.nodes import (
+    Aggregate,
+    AggregateName,
+    Call,
+    Case,
+    Expression,
+    Literal,
+    Name,
+    Place,
+    refuse,
+)
 from discreet.queries.size import check_size
 from discreet.tables import LARGEST_INTEGER, Value
 

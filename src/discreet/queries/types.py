@@ -9,9 +9,8 @@ from fractions import Fraction
 from typing import NoReturn
 
 from discreet.queries.functions import CASTS, FUNCTIONS
-from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Slot
+from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Slot, refuse
 from discreet.queries.ranges import LARGEST_NUMBER, WIDEST, Range, held, integer_span, range_of
-from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field
 from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
 

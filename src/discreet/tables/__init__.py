@@ -11,24 +11,22 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
     policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
 """
 
-from discreet.tables.address import stem
-from discreet.tables.budget import Budget, read_budget
-from discreet.tables.column import Column
-from discreet.tables.declare import Opening, ledger_beside, read_opening
-from discreet.tables.locations import Commands, LedgerPlace, beside
-from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
-from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
-from discreet.tables.serving import Serving
-from discreet.tables.types import (
+from discreet.tables.budget import Budget, Serving, read_budget
+from discreet.tables.column import (
     LARGEST_INTEGER,
     SMALLEST_INTEGER,
     TYPES,
     Bound,
+    Column,
     Type,
     Value,
     spell,
     type_of,
 )
+from discreet.tables.declare import Opening, ledger_beside, read_opening
+from discreet.tables.locations import Commands, LedgerPlace, beside, stem
+from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
+from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn, each_row
 
 __all__ = [

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from discreet.errors import InvalidParameter
-from discreet.tables.address import is_database, stem
-from discreet.tables.locations import beside
+from discreet.tables.locations import beside, is_database, stem
 from discreet.tables.policy import Policy
 from discreet.tables.read import from_arguments
 

@@ -4,16 +4,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.ledger import Ration
-from discreet.tables.budget import Budget
-from discreet.tables.column import Column
+from discreet.tables.budget import Budget, Serving, read_budget
+from discreet.tables.column import Column, Type, spell
 from discreet.tables.locations import LedgerPlace
-from discreet.tables.serving import Serving
-from discreet.tables.types import Type, spell
-from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
+from discreet.tables.unit import EachRow, Through, Unit, UnitColumn, read_unit
 
 Relation: TypeAlias = Literal["add/remove", "replace"]
 Schema: TypeAlias = Mapping[str, Mapping[str, Type]]
@@ -56,6 +55,13 @@ class Table:
             "max_rows": self.max_rows,
             "columns": {each.name: each.to_json() for each in self.columns},
         }
+
+    @classmethod
+    def from_json(cls, name: str, facts: Mapping[str, Any]) -> "Table":
+        """Return the table that `to_json` wrote."""
+        unit = EachRow() if facts["unit"] == {"each_row": True} else read_unit(facts["unit"], name="unit")
+        limits = {part: facts[part] for part in ("max_groups", "max_rows")}
+        return cls(name=name, unit=unit, columns=_read_columns(facts), **limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +191,35 @@ class Policy:
             **({"share_answers": True} if self.share_answers else {}),
         }
 
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any]) -> "Policy":
+        """Return the policy that `to_json` wrote, with the same digest; names that it does not know are left
+        out.
+
+        >>> from discreet.tables.read import from_arguments
+        >>> policy = from_arguments(id="t", sources={"t": None}, unit="person", budget={"epsilon": 1})
+        >>> Policy.from_json(policy.to_json()) == policy
+        True
+        """
+        try:
+            public = [
+                PublicTable(name=name, key=each["key"], columns=_read_columns(each))
+                for name, each in facts["public"].items()
+            ]
+            return cls(
+                **{part: facts[part] for part in ("id", "version", "relation", "population", "filter")},
+                budget=_read_numbers(facts["budget"]),
+                per_analyst=_read_numbers(facts["per_analyst"]) if "per_analyst" in facts else None,
+                per_question=_read_numbers(facts["per_question"]) if "per_question" in facts else None,
+                share_answers=facts.get("share_answers", False),
+                tables=tuple(Table.from_json(name, each) for name, each in facts["tables"].items()),
+                public=tuple(public),
+            )
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise InvalidParameter(
+                "a policy must be as `Policy.to_json` writes it, and this one is not."
+            ) from None
+
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: the policy's identity in stored answers."""
@@ -212,8 +247,16 @@ def _with_columns(columns: tuple[Column, ...], schema: Mapping[str, Type]) -> tu
     return (*kept, *found)
 
 
+def _read_columns(facts: Mapping[str, Any]) -> tuple[Column, ...]:
+    return tuple(Column.from_json(name, each) for name, each in facts["columns"].items())
+
+
 def _numbers(budget: Budget) -> dict[str, object]:
     return {name: spell(number) for name, number in budget}
+
+
+def _read_numbers(facts: Mapping[str, str]) -> Budget:
+    return read_budget({name: Fraction(text) for name, text in facts.items()})
 
 
 def _check_part(part: Budget | None, budget: Budget, name: str) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.ledger import read_ration
-from discreet.tables.address import is_database, read_engine
-from discreet.tables.budget import Budget, read_budget
+from discreet.tables.budget import Budget, read_budget, read_serving
 from discreet.tables.column import Column, read_columns
-from discreet.tables.locations import LedgerPlace, beside, read_place
+from discreet.tables.locations import LedgerPlace, beside, is_database, read_engine, read_place
 from discreet.tables.policy import Policy, PublicTable, Table
-from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 
 DATASET_WORDS = {

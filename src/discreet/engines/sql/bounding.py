@@ -30,7 +30,7 @@ from discreet.engines.sql import (
     named,
     whole,
 )
-from discreet.engines.sql.dialect import Dialect, Typed
+from discreet.engines.sql.dialect import Dialect, Typed, hash_of
 from discreet.engines.sql.measures import (
     PLAIN,
     code_of,
@@ -41,7 +41,6 @@ from discreet.engines.sql.measures import (
     tallied,
     total_of,
 )
-from discreet.engines.sql.ordering import hash_of
 from discreet.engines.sql.relations import UNIT, Relations, row_number
 from discreet.planning import ExactPlan
 

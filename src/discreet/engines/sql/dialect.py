@@ -12,18 +12,21 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
+from discreet.engines.order import SEPARATOR
 from discreet.engines.sql import (
     SQL_TYPES,
     binary,
     call,
     cast,
     column,
+    is_known,
     literal,
     real,
     text,
     try_cast,
     when,
 )
+from discreet.errors import InternalError
 from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
 from discreet.tables import Type, Value
 
@@ -255,3 +258,29 @@ def _bare(number: Built) -> Built:
     An engine computes what NULLIF is of twice, so one around each operation would double the work with each.
     """
     return number.this if isinstance(number, exp.Nullif) and number.expression == _nan() else number
+
+
+HASHES = ("fast", "md5")
+
+
+def hash_of(dialect: Dialect, hashing: str, salt: int, values: list[Typed]) -> exp.Expression:
+    """The first 32 bits of the hash of salt and values, as a whole number >= 0 (BIGINT)."""
+    copied = [(value.copy(), kind) for value, kind in values]
+    if hashing == "fast":
+        return dialect.fast_hash(salt, copied)
+    if hashing != "md5":
+        raise InternalError("the order's hash must be fast or md5")
+    parts: list[exp.Expression] = [text(str(salt))]
+    for value, kind in copied:
+        parts.extend((text(SEPARATOR), _canonical(dialect, value, kind)))
+    return dialect.md5_hash(call("concat", *parts))
+
+
+def _canonical(dialect: Dialect, value: exp.Expression, kind: Type | None) -> exp.Expression:
+    if kind == "number":
+        shown: exp.Expression = text("#")
+    elif kind == "timestamp":
+        shown = cast(dialect.microseconds(value), "VARCHAR")
+    else:
+        shown = dialect.to_text(value, kind)
+    return when((is_known(value.copy()), shown), otherwise=text("-"))

@@ -13,8 +13,7 @@ from sqlglot import exp
 from discreet.engines.base import fail, joined_keys, refuse_twice
 from discreet.engines.sql import is_known
 from discreet.engines.sql.bounding import Statement
-from discreet.engines.sql.dialect import MAY_BE_DECLARED, Dialect
-from discreet.engines.sql.ordering import HASHES
+from discreet.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.engines.sql.relations import Relations
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 from discreet.planning import ExactPlan, ExactTable, Tallied

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from discreet.engines.sql import binary, call, column, is_known, named, when, whole
 from discreet.engines.sql.bounding import COUNT, FOUND, GROUP, ORDINAL, PLACE, Statement
+from discreet.engines.sql.dialect import hash_of
 from discreet.engines.sql.measures import PLAIN
-from discreet.engines.sql.ordering import hash_of
 from discreet.engines.sql.relations import UNIT, Relations, row_number
 from discreet.planning import ExactPlan, UnitCount
 from discreet.queries import Filtered, Project, Relation, Scan

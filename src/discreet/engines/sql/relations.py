@@ -18,9 +18,8 @@ from discreet.engines.sql import (
     when,
     whole,
 )
-from discreet.engines.sql.dialect import Dialect, Typed
+from discreet.engines.sql.dialect import Dialect, Typed, hash_of
 from discreet.engines.sql.expressions import Columns, build
-from discreet.engines.sql.ordering import hash_of
 from discreet.errors import InternalError
 from discreet.planning import Lattice
 from discreet.queries import (

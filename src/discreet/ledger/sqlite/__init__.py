@@ -7,6 +7,9 @@ the file and the end of the journal, in this order, before COMMIT returns: a pow
 either all of the work or none of it.
 """
 
+import fcntl
+import os
+import secrets
 import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -19,16 +22,66 @@ from discreet.ledger.sqlite.connection import (
     make_file,
     translated_errors,
 )
-from discreet.ledger.sqlite.liveness import OwnerLock, is_alive, sweep
 from discreet.ledger.sqlite.schema import check_tables, migrate
 from discreet.ledger.store import Guard
+
+PREFIX = "owner-"
+
+
+class OwnerLock:
+    """This process's lock: made before its first charge, kept to its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = PREFIX + secrets.token_hex(16)
+        self._path = folder / self.name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # Locked before it has its name: whoever sees the name sees the lock.
+        unnamed = self._path.with_suffix(".new")
+        self._file = os.open(unnamed, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        unnamed.rename(self._path)
+
+    def release(self) -> None:
+        """End the ownership: charges without an answer are abandoned from now on."""
+        self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def forget(self) -> None:
+        """Close a forked child's copy; the lock stays with the parent."""
+        os.close(self._file)
+
+
+def is_alive(folder: Path, name: str) -> bool:
+    """Whether the process that holds this name still runs."""
+    path = folder / Path(name).name
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # Shared, so that two processes that look at once do not take each other for the owner.
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        path.unlink(missing_ok=True)
+        return False
+    finally:
+        os.close(file)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the files of processes that are gone."""
+    for path in folder.glob(f"{PREFIX}*"):
+        if path.suffix != ".new":
+            is_alive(folder, path.name)
 
 
 class SqliteStore(SharedStore):
     """A ledger in one SQLite file."""
 
-    def __init__(self, path: Path, *, guard: Guard, patience: float, create: bool) -> None:
-        self._path, self._patience = path, patience
+    def __init__(self, path: str | Path, *, guard: Guard, patience: float, create: bool) -> None:
+        self._path, self._patience = Path(path), patience
         self._owner: OwnerLock | None = None
         self._owning = threading.Lock()
         with translated_errors():

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from discreet.engines.duckdb_dialect import DuckDBDialect
-from discreet.engines.registration import CSV_SUFFIXES, read_header
+from discreet.engines.duckdb.dialect import DuckDBDialect
+from discreet.engines.duckdb.registration import CSV_SUFFIXES, read_header
 from discreet.engines.sql import call, text
 from discreet.engines.sql.engine import check_unit, refuse_absent
 from discreet.errors import InvalidParameter, PolicyViolation

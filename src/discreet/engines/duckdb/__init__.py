@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from sqlglot import exp
 
 from discreet.engines.base import fail
-from discreet.engines.duckdb_dialect import DuckDBDialect
-from discreet.engines.registration import Registrar, Stamp
+from discreet.engines.duckdb.dialect import DuckDBDialect
+from discreet.engines.duckdb.registration import Registrar, Stamp
 from discreet.engines.sql import named, text
 from discreet.engines.sql.engine import SQLEngine
 from discreet.errors import PolicyViolation

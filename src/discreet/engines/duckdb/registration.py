@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from sqlglot import exp
 
-from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.duckdb.dialect import DuckDBDialect
 from discreet.engines.sql import call, column, named, text, when
 from discreet.engines.sql.expressions import build
 from discreet.errors import InvalidParameter, PolicyViolation
