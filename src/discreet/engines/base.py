@@ -1,7 +1,7 @@
 """The Engine protocol: a schema without data, and exact whole numbers for an exact plan."""
 
-from collections.abc import Iterator
-from typing import NoReturn, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, Protocol
 
 from discreet.errors import EngineFailure, PolicyViolation
 from discreet.planning import ExactPlan, ExactTable
@@ -31,6 +31,22 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Give back memory, connections and temporary files."""
+
+
+class RegisteredEngine(Engine, Protocol):
+    """An engine that the registry can open."""
+
+    def __init__(
+        self, policy: Policy, sources: Mapping[str, object] | None = None, *, timeout_s: float | None = None
+    ) -> None:
+        """Open the data of a policy; a plan that takes longer than `timeout_s` fails."""
+
+    @classmethod
+    def options_for(cls, engine: object, name: str) -> Mapping[str, Any] | None:
+        """Return what `__init__` needs to open the engine that a user named; None if it is another's.
+
+        `name` is this engine's name in the registry.
+        """
 
 
 def fail() -> NoReturn:

@@ -32,7 +32,15 @@ class MemoryEngine:
     """Rows are mappings from column name to value, given by table name; files and frames are read as DuckDB
     reads them."""
 
-    def __init__(self, policy: Policy, sources: Mapping[str, object] | None = None) -> None:
+    @classmethod
+    def options_for(cls, engine: object, name: str) -> Mapping[str, Any] | None:
+        """Return no options for its plain name: there is no address."""
+        return {} if engine == name else None
+
+    def __init__(
+        self, policy: Policy, sources: Mapping[str, object] | None = None, *, timeout_s: float | None = None
+    ) -> None:
+        # The reference is for small data: it keeps no time limit.
         given = dict(sources or {})
         others = [name for name in self._names(policy) if not isinstance(given.get(name), list | tuple)]
         if others and len(others) < len(self._names(policy)):

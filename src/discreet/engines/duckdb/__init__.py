@@ -29,6 +29,8 @@ class DuckDBEngine(SQLEngine):
     `close` removes.
     """
 
+    dialect = DuckDBDialect
+
     def __init__(
         self,
         policy: Policy,
@@ -39,7 +41,7 @@ class DuckDBEngine(SQLEngine):
         timeout_s: float | None = None,
         hashing: str = "fast",
     ) -> None:
-        super().__init__(policy, DuckDBDialect(), hashing)
+        super().__init__(policy, hashing)
         self._sources = dict(sources or {})
         self._memory_limit, self._threads = memory_limit, threads or os.cpu_count() or 1
         self._timeout_s, self._read = timeout_s, list[Stamp]()

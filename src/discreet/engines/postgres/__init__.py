@@ -43,6 +43,9 @@ WHERE n.nspname = %s AND c.relname = %s AND c.relkind = ANY (ARRAY['r', 'p', 'v'
 ORDER BY a.attnum"""
 
 
+LONGEST_S = 600.0  # of one statement, where no other limit is set
+
+
 class PostgresEngine(SQLEngine):
     """Tables of one PostgreSQL database; a table's source is its name there, "schema.table".
 
@@ -51,20 +54,23 @@ class PostgresEngine(SQLEngine):
     connection that broke is replaced at the next question.
     """
 
+    dialect = PostgresDialect
+    has_address = True
+
     def __init__(
         self,
         policy: Policy,
         sources: Mapping[str, object] | None = None,
         *,
         address: str | None = None,
-        timeout_s: float = 600,
+        timeout_s: float | None = None,
         work_memory: str = "64MB",
         hashing: str = "fast",
     ) -> None:
-        super().__init__(policy, PostgresDialect(), hashing)
+        super().__init__(policy, hashing)
         self._sources, self._address = dict(sources or {}), address or ""
         self._settings = {
-            "statement_timeout": f"{int(timeout_s * 1000)}ms",
+            "statement_timeout": f"{int(1000 * (LONGEST_S if timeout_s is None else timeout_s))}ms",
             "lock_timeout": "10s",
             "idle_in_transaction_session_timeout": "60s",
             "search_path": "pg_catalog, pg_temp",

@@ -155,6 +155,18 @@ class SparkEngine(SQLEngine):
     Spark that was lost is opened again for the next question, if it was opened by its address.
     """
 
+    dialect = SparkDialect
+    has_address = True
+
+    @classmethod
+    def options_for(cls, engine: object, name: str) -> Mapping[str, Any] | None:
+        """Return the options that open it by its name, one of its addresses, or a session of PySpark."""
+        if type(engine).__module__.startswith("pyspark."):
+            return {"session": engine}
+        if isinstance(engine, str) and engine.startswith(("sc://", "local[")):
+            return {"address": engine}
+        return super().options_for(engine, name)
+
     def __init__(
         self,
         policy: Policy,
@@ -165,7 +177,7 @@ class SparkEngine(SQLEngine):
         timeout_s: float | None = None,
         hashing: str = "fast",
     ) -> None:
-        super().__init__(policy, SparkDialect(), hashing)
+        super().__init__(policy, hashing)
         self._sources = dict(sources or {})
         self._address, self._given_session, self._timeout_s = address, session, timeout_s
         self._lock, self._lost = threading.Lock(), False

@@ -6,7 +6,7 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from sqlglot import exp
 
@@ -27,10 +27,21 @@ Stored = Mapping[str, Mapping[str, str]]  # table -> column -> its type as the e
 class SQLEngine(ABC):
     """Runs exact plans as SQL in one dialect."""
 
-    def __init__(self, policy: Policy, dialect: Dialect, hashing: str) -> None:
+    dialect: ClassVar[type[Dialect]]
+    has_address: ClassVar[bool] = False  # whether "name://..." opens it
+
+    @classmethod
+    def options_for(cls, engine: object, name: str) -> Mapping[str, Any] | None:
+        """Return the options that open it by its plain name, or by its address where it has one."""
+        kind, _, place = engine.partition("://") if isinstance(engine, str) else ("", "", "")
+        if kind != name or (place and not cls.has_address):
+            return None
+        return {"address": engine} if place else {}
+
+    def __init__(self, policy: Policy, hashing: str) -> None:
         if hashing not in HASHES:
             raise InvalidParameter(f"hashing must be one of {', '.join(HASHES)}, got {hashing!r}.")
-        self._given, self._dialect, self._hashing = policy, dialect, hashing
+        self._given, self._dialect, self._hashing = policy, self.dialect(), hashing
 
     @property
     def policy(self) -> Policy:
