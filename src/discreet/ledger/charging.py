@@ -15,6 +15,7 @@ from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, readable
 from discreet.ledger.request import Request
 from discreet.ledger.store import AccountRow, ChargeRow, KeyRow, State, Transaction
+from discreet.numerics import short_down, show_exact
 
 
 def append(transaction: Transaction, facts: Mapping[str, Any]) -> Entry:
@@ -141,9 +142,9 @@ def check_least(declared: Declaration, whole: AccountRow, cost: Total) -> None:
     """Refuse a price below the least part of the data set's budget, counted as its account counts."""
     part = declared.allowed.least_price
     if cost.main < part * whole.limit.main:
-        got = float(Fraction(cost.main, whole.limit.main))
+        got = short_down(Fraction(cost.main, whole.limit.main))
         raise PolicyViolation(
-            f"a question must cost at least {float(part):.6g} of the budget, got {got:.6g} of it. Name a "
+            f"a question must cost at least {show_exact(part)} of the budget, got {got} of it. Name a "
             "larger price; the policy sets the least one (least_price of its ration).",
             parameter="least_price",
         )

@@ -12,7 +12,7 @@ from discreet.accounting import Budget, describe, read_rule, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.entry import canonical, fingerprint, readable
 from discreet.ledger.request import check_name
-from discreet.numerics import exact_positive
+from discreet.numerics import exact_positive, show_exact
 
 Sharing: TypeAlias = Literal["own", "shared"]
 
@@ -45,7 +45,7 @@ class Ration:
         part = exact_positive(self.least_price, name="least_price")
         if part > 1:
             raise InvalidParameter(
-                f"least_price must be a part of the budget, at most 1, got {float(part):.6g}.",
+                f"least_price must be a part of the budget, at most 1, got {show_exact(part)}.",
                 parameter="least_price",
             )
         object.__setattr__(self, "least_price", part)

@@ -43,6 +43,7 @@ def _numbers(notion: Budget, side: float) -> dict[str, float]:
 
 
 def _shown(value: Fraction, side: float) -> float:
+    """Return the float that prints as the number; where there is none, the next float on the safe side."""
     nearest = float(value)
     return nearest if exact(nearest, name="number") == value else math.nextafter(nearest, side)
 
