@@ -17,7 +17,7 @@ from discreet.ledger import (
     read_declaration,
 )
 from discreet.planning import as_notion, budget_of
-from discreet.tables import Commands, LedgerPlace, Policy, beside, ledger_of_policy
+from discreet.tables import Commands, LedgerPlace, Policy, ledger_of_policy, sibling_path
 
 DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
 
@@ -34,7 +34,9 @@ def open_ledger(
 
 
 def _schema(known: Policy | None) -> list[str]:
-    """The columns of each private table, by which a copy under another name is known; no name of a file."""
+    """Return the columns of each private table, by which a copy under another name is known; no name of a
+    file.
+    """
     tables = () if known is None else known.tables
     return [json.dumps(sorted(column.name.lower() for column in table.columns)) for table in tables]
 
@@ -63,12 +65,12 @@ def _declared(policy: Policy) -> dict[str, Any]:
 
 
 def kept_elsewhere(ledger: LedgerPlace) -> dict[str, Any]:
-    """The anchors and the key that a policy names, as `Ledger.open` takes them."""
+    """Return the anchors and the key that a policy names, as `Ledger.open` takes them."""
     return {"anchors": _anchors(ledger.anchor), "key": ledger.key_file and read_key(ledger.key_file)}
 
 
 def read_key(path: str | Path) -> bytes:
-    """The key in a file, byte for byte."""
+    """Return the key in a file, byte for byte."""
     try:
         return Path(path).read_bytes()
     except OSError:
@@ -88,12 +90,14 @@ def _part(policy: Policy, budget: Any) -> Budget | None:
 
 
 def find_ledger(path: str | Path) -> LedgerPlace:
-    """The ledger that a path names: itself, the one beside a data file, or the one that a policy states."""
+    """Return the ledger that a path names: itself, the one next to a data file, or the one that a policy
+    states.
+    """
     if "://" in str(path) or Path(path).suffix not in DATA:
         return LedgerPlace(place=str(path))
     if Path(path).suffix == ".toml":
         return ledger_of_policy(path)
-    return LedgerPlace(place=str(beside(path)))
+    return LedgerPlace(place=str(sibling_path(path)))
 
 
 def open_ledger_file(

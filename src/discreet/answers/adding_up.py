@@ -50,7 +50,7 @@ def check_rows(sets: Sequence[SetPlan], measure: ExactMeasure) -> None:
 
 
 def _is_covered(key: Key, rows: Relation) -> bool:
-    """Whether every row has one of the labels."""
+    """Return whether every row has one of the labels."""
     domain = key.domain or ()
     facts = list(_facts(rows))
     return (
@@ -61,14 +61,14 @@ def _is_covered(key: Key, rows: Relation) -> bool:
 
 
 def _facts(rows: Relation) -> Iterator[Expression]:
-    """The conditions that are true in every row."""
+    """Yield the conditions that are true in every row."""
     while isinstance(rows, Filtered):
         yield from _parts(rows.condition)
         rows = rows.source
 
 
 def _parts(condition: Expression) -> Iterator[Expression]:
-    """The conditions that AND puts together."""
+    """Yield the conditions that AND puts together."""
     if isinstance(condition, Call) and condition.function == "and":
         for part in condition.arguments:
             yield from _parts(part)
@@ -77,7 +77,7 @@ def _parts(condition: Expression) -> Iterator[Expression]:
 
 
 def _all_labels(node: Expression, domain: Domain) -> bool:
-    """Whether an expression is one of the labels in every row, by its form."""
+    """Return whether an expression is one of the labels in every row, by its form."""
     if isinstance(node, Literal):
         return node.value in domain
     if isinstance(node, Case):
@@ -88,14 +88,14 @@ def _all_labels(node: Expression, domain: Domain) -> bool:
 
 
 def _names_labels(fact: Expression, expression: Expression, domain: Domain) -> bool:
-    """Whether the fact says that the expression is one of some of the labels."""
+    """Return whether the fact says that the expression is one of some of the labels."""
     if not isinstance(fact, Call) or fact.function not in ("in", "equal") or fact.arguments[0] != expression:
         return False
     return all(isinstance(each, Literal) and each.value in domain for each in fact.arguments[1:])
 
 
 def _is_known(node: Expression, facts: list[Expression]) -> bool:
-    """Whether the facts say that an expression is not missing."""
+    """Return whether the facts say that an expression is not missing."""
     if isinstance(node, Literal):
         return node.value is not None
     if Call("not", (Call("is_null", (node,)),)) in facts:
@@ -113,7 +113,7 @@ _NEAR = 1e-12  # of the starting distance: where the conjugate gradients stop
 
 
 def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
-    """The released numbers of every set, changed as little as it takes for totals to add up."""
+    """Return the released numbers of every set, changed as little as it takes for totals to add up."""
     finest = _finest(sets)
     check_labels(sets, sets[finest])
     places = [_places(each, groups, sets[finest], released[finest][0])
@@ -155,7 +155,9 @@ def _finest(sets: Sequence[SetPlan]) -> int:
 
 
 def _additive(each: SetPlan) -> list[int]:
-    """The noised numbers of which a total is the sum of its parts: not so numbers of people or of values."""
+    """Return the noised numbers of which a total is the sum of its parts: not so numbers of people or of
+    values.
+    """
     measures = each.exact.plans[0].measures
     return [
         index for index, step in enumerate(each.noises) if isinstance(measures[step.position], RowCount | Sum)
@@ -176,7 +178,9 @@ def _totals(cells: NDArray[np.float64], place: Places, count: int) -> NDArray[np
 def _fit(
     places: list[Places], measured: list[NDArray[np.float64]], weights: list[float], cells: int
 ) -> NDArray[np.float64]:
-    """The weighted least squares by conjugate gradients: as many rounds as there are kinds of set suffice."""
+    """Return the weighted least squares by conjugate gradients: as many rounds as there are kinds of set
+    suffice.
+    """
 
     def spread(values: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         found = np.zeros(cells)

@@ -66,7 +66,7 @@ class Answer:
         return self._at(self.plan.confidence)
 
     def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
-        """The rows, and their intervals at this confidence."""
+        """Return the rows, and their intervals at this confidence."""
         question = self.plan.question
         kept = [
             line for line in self._lines() if question.having is None or line.value(question.having) is True
@@ -90,23 +90,24 @@ class Answer:
         ]
 
     def non_negative(self) -> "NonNegative":
-        """The same answer with counts of at least 0: post-processing, free; what was released is kept as
-        `raw`. Each count comes no further from the truth, but totals of many small ones are biased upwards.
+        """Return the same answer with counts of at least 0: post-processing, free; what was released is kept
+        as `raw`. Each count comes no further from the truth, but totals of many small ones are biased
+        upwards.
         """
         return NonNegative(self.plan, self.released, self.receipt, raw=self)
 
     def adding_up(self) -> "AddingUp":
-        """The same answer with totals that are the sums of their parts, for ROLLUP and GROUPING SETS over
-        public keys: post-processing, free; what was released is kept as `raw`. Refused where the true totals
-        need not be sums: rows without a label shown, or units whose rows are limited.
+        """Return the same answer with totals that are the sums of their parts, for ROLLUP and GROUPING SETS
+        over public keys: post-processing, free; what was released is kept as `raw`. Refused where the true
+        totals need not be sums: rows without a label shown, or units whose rows are limited.
         """
         from discreet.answers.adding_up import add_up
 
         return AddingUp(self.plan, add_up(self.plan.sets, self.released), self.receipt, raw=self)
 
     def records(self, *, confidence: Real | None = None) -> list[dict[str, Value]]:
-        """The rows as plain dictionaries; with a confidence, `<column>_lower` and `<column>_upper` beside
-        them.
+        """Return the rows as plain dictionaries; with a confidence, `<column>_lower` and `<column>_upper`
+        next to them.
         """
         if confidence is None:
             return [dict(row) for row in self.rows]
@@ -114,13 +115,13 @@ class Answer:
         return [_with_ends(row, intervals) for row, intervals in self._at(level)]
 
     def to_pandas(self, *, confidence: Real | None = None) -> "pandas.DataFrame":
-        """The table as a pandas frame; with a confidence, interval ends beside the values."""
+        """Return the table as a pandas frame; with a confidence, interval ends next to the values."""
         import pandas
 
         return pandas.DataFrame(self.records(confidence=confidence))
 
     def to_arrow(self, *, confidence: Real | None = None) -> "pyarrow.Table":
-        """The table as an Arrow table; with a confidence, interval ends beside the values."""
+        """Return the table as an Arrow table; with a confidence, interval ends next to the values."""
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.records(confidence=confidence))
@@ -144,15 +145,15 @@ class Answer:
         for row, intervals in zip(self.rows, self.intervals, strict=True):
             lines.append([cell(row[name], intervals[name]) for name in self.columns])
         noisy = any(each is not None for row in self.intervals for each in row.values())
-        words = (
+        caption = (
             f"± at {float(self.plan.confidence):.0%} confidence"
             if noisy
             else "chosen by noise: see the receipt"
         )
-        return "\n".join([align(lines), "", words if self.charged else f"{words} · {FREE}"])
+        return "\n".join([align(lines), "", caption if self.charged else f"{caption} · {FREE}"])
 
     def to_csv(self) -> str:
-        """The table as CSV, interval ends beside the values."""
+        """Return the table as CSV, interval ends next to the values."""
         records = self.records(confidence=self.plan.confidence)
         names = list(records[0]) if records else list(self.columns)
         lines: list[list[Value]] = [[*names], *([row[name] for name in names] for row in records)]
@@ -188,7 +189,7 @@ def _with_ends(row: Row, intervals: Mapping[str, Interval | None]) -> dict[str, 
 
 
 def _plain(value: Value) -> Any:
-    """A value that JSON has: dates as text, and nothing where a number is beyond all doubles."""
+    """Return a value that JSON has: dates as text, and nothing where a number is beyond all doubles."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.isoformat() if isinstance(value, datetime.date) else value
@@ -213,7 +214,7 @@ class Adjusted(Answer):
         return f"{super().__str__()}; {self.label}"
 
     def save(self, folder: str | Path) -> None:
-        """As any answer, with the released values beside it in raw.csv."""
+        """Save as any answer, with the released values next to it in raw.csv."""
         super().save(folder)
         (Path(folder) / "raw.csv").write_text(self.raw.to_csv(), encoding="utf-8")
 

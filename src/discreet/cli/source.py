@@ -69,13 +69,13 @@ def _opening_budget(data: Path, opened: Opened) -> tuple[dict[str, Any], str | N
     """The budget and filter to open with: as told, else the ledger's own, else small; and what is assumed."""
     from discreet.accounting import describe, read_rule
     from discreet.ledger import read_declaration
-    from discreet.tables import ledger_beside, stem
+    from discreet.tables import default_ledger, stem
 
     if opened.budget:
         return {"budget": _budget(opened.budget)}, None
     engine = opened.engine or "duckdb"
     name = stem(str(data), engine)
-    known = read_declaration(opened.ledger or ledger_beside(name, data, engine), name)
+    known = read_declaration(opened.ledger or default_ledger(name, data, engine), name)
     if known is None:
         note = "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
         return {"budget": OPENING_BUDGET}, note

@@ -11,7 +11,7 @@ from discreet.tables import Policy, PublicTable, Schema, Table, Through
 class Engine(Protocol):
     """Runs exact plans. All engines give the same table for the same plan and data, bit for bit.
 
-    An engine never sees a question, a price or a random number, and its own words never leave it: whatever
+    An engine never sees a question, a price or a random number, and its own messages never leave it: whatever
     goes wrong inside becomes one EngineFailure with a constant text.
     """
 
@@ -20,10 +20,10 @@ class Engine(Protocol):
         """The policy with the columns of the data's schema."""
 
     def schema(self) -> Schema:
-        """The columns of each table and their types; no data is read."""
+        """Return the columns of each table and their types; no data is read."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        """The exact table of a plan."""
+        """Return the exact table of a plan."""
 
     def reach(self) -> None:
         """Make sure that the data is in reach, and is what was opened: asked before each charge. No data is
@@ -69,7 +69,7 @@ def cannot_open() -> NoReturn:
 
 
 def joined_keys(policy: Policy) -> Iterator[tuple[Table | PublicTable, tuple[str, ...]]]:
-    """The keys that joins rely on: of public tables, and of the tables that foreign keys lead to."""
+    """Yield the keys that joins rely on: of public tables, and of the tables that foreign keys lead to."""
     for public in policy.public:
         yield public, (public.key,)
     for table in policy.tables:
@@ -80,7 +80,7 @@ def joined_keys(policy: Policy) -> Iterator[tuple[Table | PublicTable, tuple[str
 
 
 def refuse_twice(table: Table | PublicTable, keys: tuple[str, ...]) -> NoReturn:
-    """Two rows share a key (missing keys aside); told to the owner, when the data is opened."""
+    """Two rows share a key (missing keys aside); shown to the owner, when the data is opened."""
     raise PolicyViolation(
         f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
     )

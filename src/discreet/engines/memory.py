@@ -67,7 +67,7 @@ class MemoryEngine:
         return self._policy
 
     def schema(self) -> Schema:
-        """The policy's own columns: plain Python rows have no other schema."""
+        """Return the policy's own columns: plain Python rows have no other schema."""
         every = [(each.name, each.columns) for each in self._policy.tables]
         every += [(each.name, each.columns) for each in self._policy.public]
         return {name: {column.name: column.type for column in columns} for name, columns in every}
@@ -148,7 +148,7 @@ def _tally_number(tally: Tally, row: Row) -> int | None:
 
 
 def codes(plan: ExactPlan, numbers: Iterable[int | None]) -> list[int]:
-    """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
+    """Return a row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
     lowest = [_lowest(measure) for measure in plan.measures] or [0]
     return [0 if number is None else number - low + 1 for number, low in zip(numbers, lowest, strict=True)]
 
@@ -168,7 +168,7 @@ def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
 
 
 def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
-    """The rows of one unit in one group, in the order in which they are kept."""
+    """Return the rows of one unit in one group, in the order in which they are kept."""
 
     def rank(each: tuple[Kept, int]) -> tuple[int, list[int]]:
         row, ordinal = each

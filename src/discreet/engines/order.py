@@ -6,7 +6,7 @@ unit's rows, and of its groups, is then as likely as any other.
 
 The hash has 32 bits. Ties are broken by the values themselves, so the order is total whatever the hash is;
 bounding holds for every hash, and the hash only spreads the choice evenly. Conformance compares engines
-with md5 of a canonical text; an engine may use its own fastest hash instead, since nobody compares across
+with md5 of a canonical text; an engine may use its own fastest hash instead, since no one compares across
 engines then.
 """
 
@@ -22,8 +22,9 @@ SEPARATOR = ":"
 
 
 def canonical(value: Value) -> str:
-    """A value in the canonical text. A double has no text that all engines agree on: it leaves its place
-    to the tie-break."""
+    """Return a value in the canonical text. A double has no text that all engines agree on: it leaves its
+    place to the tie-break.
+    """
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -36,7 +37,7 @@ def canonical(value: Value) -> str:
 
 
 def ordinals(rows: Iterable[Hashable]) -> list[int]:
-    """The ordinal of each row among those that are equal to it.
+    """Return the ordinal of each row among those that are equal to it.
 
     >>> ordinals(["a", "b", "a", "a"])
     [0, 0, 1, 2]
@@ -50,7 +51,7 @@ def ordinals(rows: Iterable[Hashable]) -> list[int]:
 
 
 def order_hash(salt: int, values: Iterable[Value]) -> int:
-    """The first 32 bits of md5 of the canonical text.
+    """Return the first 32 bits of md5 of the canonical text.
 
     >>> order_hash(7, [42, "Ottawa"]) == int(hashlib.md5(b"7:42:Ottawa").hexdigest()[:8], 16)
     True

@@ -1,6 +1,6 @@
 """Anchors: somewhere else that remembers how far the chain had come.
 
-The chain alone detects accidents: whoever can write the file can also write a new chain. An anchor, kept
+The chain alone detects accidents: anyone who can write the file can also write a new chain. An anchor, kept
 where that hand does not reach, remembers the last head: a ledger that was set back to yesterday, or that
 grew two different ends, no longer contains it and is refused.
 """
@@ -77,7 +77,7 @@ class CommandAnchor:
 
 
 def forked() -> LedgerConflict:
-    """The error for a ledger that does not contain what its anchor remembers."""
+    """Return the error for a ledger that does not contain what its anchor remembers."""
     return LedgerConflict(
         "the ledger must contain the head its anchor remembers, and it does not: it was set back or copied. "
         "Restore the newest file."

@@ -26,7 +26,7 @@ def append(transaction: Transaction, facts: Mapping[str, Any]) -> Entry:
 
 
 def now() -> str:
-    """The time of an entry, in UTC.
+    """Return the time of an entry, in UTC.
 
     Only what is written before data is read carries one: a duration would say something of the data.
     """
@@ -35,13 +35,15 @@ def now() -> str:
 
 @lru_cache(maxsize=1024)
 def rule_of(terms: str) -> Rule[Any]:
-    """The rule of an account, from its canonical text."""
+    """Return the rule of an account, from its canonical text."""
     with readable():
         return read_rule(json.loads(terms))
 
 
 def question_digest(declared: Declaration, request: Request) -> str:
-    """Under what an answer is found again: question, price, policy, version, and whose answer it is."""
+    """Return under what an answer is found again: question, price, policy, version, and whose answer it
+    is.
+    """
     if request.question is None:
         return ""
     return request.digest(declared.version, whose=None if declared.answers == "own" else "")
@@ -76,7 +78,9 @@ def read_shared(
     *,
     costs: Mapping[tuple[str, ...], Total],
 ) -> None:
-    """Charge whoever reads what another paid for: the reader's own account alone, once for each answer."""
+    """Charge an analyst who reads what another paid for: the reader's own account alone, once for each
+    answer.
+    """
     name, terms = analyst_account(declared, request.analyst)
     before = transaction.account(name) or open_account(transaction, name, terms)
     entry = _pay(transaction, declared, request, [_move(before, request, costs)], kind="read", charge=charge)
@@ -85,19 +89,21 @@ def read_shared(
 
 
 def must_pay_to_read(transaction: Transaction, declared: Declaration, analyst: str, row: ChargeRow) -> bool:
-    """Whether a stored answer is another's, and this analyst's own account has not paid for it yet."""
+    """Return whether a stored answer is another's, and this analyst's own account has not paid for it yet."""
     if row.analyst == analyst or declared.per_analyst is None:
         return False
     return transaction.key(declared.dataset, analyst, read_mark(row.id)) is None
 
 
 def read_mark(charge: int) -> str:
-    """Under what it is remembered that an analyst has read an answer; no key of a request can look so."""
+    """Return under what it is remembered that an analyst has read an answer; no key of a request can look
+    so.
+    """
     return f"\nread {charge}"
 
 
 def analyst_account(declared: Declaration, analyst: str) -> tuple[str, str]:
-    """The account of one analyst, and its rule's canonical text."""
+    """Return the account of one analyst, and its rule's canonical text."""
     own = declared.accounts(analyst=analyst, question=None).items()
     return next((name, terms) for name, terms in own if name != declared.dataset)
 
@@ -105,7 +111,7 @@ def analyst_account(declared: Declaration, analyst: str) -> tuple[str, str]:
 def _move(
     before: AccountRow, request: Request, costs: Mapping[tuple[str, ...], Total]
 ) -> tuple[AccountRow, Total, Total]:
-    """What a request costs an account, and the total after it, if it fits."""
+    """Return what a request costs an account, and the total after it, if it fits."""
     rule = rule_of(before.terms)
     cost = costs[rule.measure] if rule.measure in costs else rule.cost(request.loss, request.price)
     total = before.total.plus(cost)
@@ -153,7 +159,7 @@ def check_least(declared: Declaration, whole: AccountRow, cost: Total) -> None:
 def _accounts(
     transaction: Transaction, declared: Declaration, analyst: str, question: str | None
 ) -> Iterator[AccountRow]:
-    """Every account that a charge must fit; made where it is the first to need it."""
+    """Yield every account that a charge must fit; made where it is the first to need it."""
     for name, terms in declared.accounts(analyst=analyst, question=question).items():
         yield transaction.account(name) or open_account(transaction, name, terms)
     apart = kept_apart(transaction, declared.dataset, analyst)
@@ -162,7 +168,9 @@ def _accounts(
 
 
 def kept_apart(transaction: Transaction, dataset: str, analyst: str) -> AccountRow | None:
-    """The analyst's share, or the rest that is nobody's; None where nothing is reserved."""
+    """Return the account this analyst draws from (own share or unreserved rest); None without
+    reservations.
+    """
     rest = transaction.account(rest_of(dataset))
     return rest and (transaction.account(share_of(dataset, analyst)) or rest)
 
@@ -191,7 +199,7 @@ def answer(transaction: Transaction, charge: int, given: bytes) -> None:
 
 
 def abandon(transaction: Transaction, charge: int, *, stopped: bool = False) -> None:
-    """Give up a charge that nobody's failure ended; nothing is refunded. A clean stop is the owner's."""
+    """Give up a charge that ended without a failure; nothing is refunded. A clean stop is the owner's."""
     end(transaction, charge, "abandoned", None)
     when = {"time": now()} if stopped else {}
     kind = "stopped" if stopped else "abandoned"

@@ -17,7 +17,7 @@ from discreet.numerics import exact_positive, show_exact
 Sharing: TypeAlias = Literal["own", "shared"]
 
 
-WORDS = ("failures", "failures_in_all", "least_price", "watch_tests")
+SETTINGS = ("failures", "failures_in_all", "least_price", "watch_tests")
 MOST = 2**31 - 1
 
 
@@ -26,7 +26,7 @@ class Ration:
     """The `ration` of a policy (docs/theory/failures.md).
 
     `failures` is how many charged questions of one analyst may fail before asking waits for the owner. Once
-    `failures_in_all` of a data set have failed, whoever has failed waits, and anyone else has one left.
+    `failures_in_all` of a data set have failed, analysts with a failure wait, and all others have one left.
     `least_price` is the least part of the budget that a question may cost, `watch_tests` the most questions
     of one watch.
 
@@ -56,30 +56,30 @@ class Ration:
         return self == Ration()
 
     def to_json(self) -> dict[str, Any]:
-        """The settings, exactly."""
-        return {name: str(getattr(self, name)) for name in WORDS}
+        """Return the settings, exactly."""
+        return {name: str(getattr(self, name)) for name in SETTINGS}
 
     @classmethod
     def from_json(cls, facts: Mapping[str, str] | None) -> "Ration":
-        """The ration that `to_json` wrote; None stands for the default."""
-        told = {name: Fraction(text) for name, text in (facts or {}).items()}
-        counts = {name: int(number) for name, number in told.items() if name != "least_price"}
-        return cls(**{**told, **counts})  # type: ignore[arg-type]
+        """Return the ration that `to_json` wrote; None is the default."""
+        numbers = {name: Fraction(text) for name, text in (facts or {}).items()}
+        counts = {name: int(number) for name, number in numbers.items() if name != "least_price"}
+        return cls(**{**numbers, **counts})  # type: ignore[arg-type]
 
 
-def read_ration(words: object) -> Ration:
-    """The ration that a policy states, in part or in whole.
+def read_ration(settings: object) -> Ration:
+    """Return the ration that a policy states, in part or in whole.
 
     >>> read_ration({"failures": 5}).failures, read_ration(None).failures
     (5, 3)
     """
-    if words is None or isinstance(words, Ration):
-        return words or Ration()
-    if not isinstance(words, Mapping) or not set(words) <= set(WORDS):
+    if settings is None or isinstance(settings, Ration):
+        return settings or Ration()
+    if not isinstance(settings, Mapping) or not set(settings) <= set(SETTINGS):
         raise InvalidParameter(
-            f"ration must be a table of {', '.join(WORDS)}, got {str(words)[:60]}.", parameter="ration"
+            f"ration must be a table of {', '.join(SETTINGS)}, got {str(settings)[:60]}.", parameter="ration"
         )
-    return Ration(**words)
+    return Ration(**settings)
 
 
 def _check_count(value: object, name: str) -> None:
@@ -96,7 +96,7 @@ class Declaration:
     dataset: str
     rule: Mapping[str, Any]  # the account's budget and rule, as `Rule.to_json` wrote them
     unit: str = ""
-    schema: str = ""  # digests of the tables' columns: a known one under a new id needs the owner's word
+    schema: str = ""  # digests of the tables' columns: a known one under a new id needs the owner's consent
     limits: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
     per_analyst: Mapping[str, Any] | None = None
@@ -106,7 +106,9 @@ class Declaration:
 
     @classmethod
     def of(cls, dataset: str, budget: Budget, **declared: Any) -> "Declaration":
-        """The declaration that `Ledger.open` was given; budgets become terms, the schema its digest."""
+        """Return the declaration that `Ledger.open` was given; budgets become terms, the schema its
+        digest.
+        """
         if "/" in check_name(dataset, name="dataset"):
             raise InvalidParameter("a data set's id must not contain '/'.", parameter="dataset")
         if declared["answers"] not in ("own", "shared"):
@@ -124,7 +126,7 @@ class Declaration:
         return cls(dataset=dataset, rule=rule, **declared)
 
     def to_json(self) -> str:
-        """One text for equal declarations."""
+        """Return one text for equal declarations."""
         return canonical(self.facts)
 
     @property
@@ -140,14 +142,16 @@ class Declaration:
     @classmethod
     @lru_cache(maxsize=256)
     def from_json(cls, text: str) -> "Declaration":
-        """The declaration that `to_json` wrote."""
+        """Return the declaration that `to_json` wrote."""
         with readable():
             found = cls(**json.loads(text))
             _ = found.allowed
             return found
 
     def accounts(self, *, analyst: str, question: str | None) -> dict[str, str]:
-        """The accounts that a question of this analyst must fit, each with its rule's canonical text."""
+        """Return the accounts that a question of this analyst must fit, each with its rule's canonical
+        text.
+        """
         whole, by_analyst, by_question = self._terms
         accounts = {self.dataset: whole}
         if by_analyst:
@@ -166,7 +170,7 @@ class Declaration:
         return whole, analyst, question
 
     def check_same(self, known: "Declaration") -> None:
-        """Refuse an opening that contradicts the ledger: the ledger's own word counts."""
+        """Refuse an opening that contradicts the ledger: the ledger decides."""
         for part, remedy in _FIXED.items():
             mine, kept = getattr(self, part), getattr(known, part)
             if part == "rule":  # what a raise carried over is the ledger's alone to know
@@ -174,7 +178,7 @@ class Declaration:
             if mine != kept:
                 raise LedgerConflict(
                     f"the {_SHOWN.get(part, part)} of data set '{self.dataset}' must be the ledger's own, "
-                    f"{_words(kept)}, got {_words(mine)}. {remedy}",
+                    f"{_describe(kept)}, got {_describe(mine)}. {remedy}",
                     parameter=part,
                 )
 
@@ -192,24 +196,24 @@ class Declaration:
         )
 
     def is_like(self, other: "Declaration") -> bool:
-        """Whether a table of each has the same columns: they may well be about the same people."""
+        """Return whether a table of each has the same columns: they may well be about the same people."""
         mine, theirs = (set(each.schema.split(",")) - {""} for each in (self, other))
         return bool(mine & theirs)
 
 
 def _digests(tables: str | Sequence[str]) -> str:
-    """The columns of each table as a digest; empty where they are not known."""
+    """Return the columns of each table as a digest; empty where they are not known."""
     texts = [tables] if isinstance(tables, str) else tables
     return ",".join(sorted({hashlib.sha256(text.encode()).hexdigest() for text in texts if text}))
 
 
 def rest_of(dataset: str) -> str:
-    """The account of what is not reserved for anyone."""
+    """Return the account of what is not reserved for anyone."""
     return f"{dataset}/rest"
 
 
 def share_of(dataset: str, analyst: str) -> str:
-    """The account of what is reserved for this analyst."""
+    """Return the account of what is reserved for this analyst."""
     return f"{dataset}/share/{analyst}"
 
 
@@ -222,7 +226,7 @@ _FIXED = {
 }
 
 
-def _words(value: Mapping[str, Any] | str | None) -> str:
+def _describe(value: Mapping[str, Any] | str | None) -> str:
     if value is None:
         return "none"
     if isinstance(value, str):

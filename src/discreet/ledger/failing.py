@@ -1,7 +1,7 @@
 """Charges that end without an answer: counted, and rationed until the owner has looked.
 
 A failure tells something that no noise covers (docs/theory/failures.md). So it is an entry of the chain,
-written by the unit of work that ends the charge, before its error leaves; and whoever has used up the
+written by the unit of work that ends the charge, before its error leaves; and an analyst who has used up the
 allowance is charged nothing more until the owner releases it.
 """
 
@@ -21,7 +21,7 @@ DECISIONS = ("approved", "denied")
 
 
 def failed() -> EngineFailure:
-    """The one error of a question that was charged and has no answer, at first and ever after."""
+    """Return the one error of a question that was charged and has no answer, at first and ever after."""
     return EngineFailure("the question was charged and could not be answered in time. It is not run again.")
 
 
@@ -46,7 +46,7 @@ def end_the_dead(
 
 
 def left(failures: Sequence[FailureRow], allowed: Ration, analyst: str) -> int:
-    """How many failures this analyst still has, of those that count in the data set.
+    """Return how many failures this analyst still has, of those that count in the data set.
 
     >>> left([], Ration(), "ann"), left([FailureRow(7, "bank", "ann", 5, "")], Ration(), "ann")
     (3, 2)
@@ -64,7 +64,7 @@ def refusal(
     question: str,
     is_alive: Callable[[str], bool],
 ) -> DiscreetError | None:
-    """Why this analyst may not be charged now; None where nothing of the ration stands against it.
+    """Return why this analyst may not be charged now; None where the allowance permits it.
 
     It is returned, not raised: what is found dead on the way is kept.
     """
@@ -106,12 +106,12 @@ def _at_once(allowance: int) -> Rationed:
 
 
 def count(transaction: Transaction, dataset: str, analyst: str | None = None) -> int:
-    """How many failures count now: one analyst's, or all."""
+    """Return how many failures count now: one analyst's, or all."""
     return sum(analyst in (None, each.analyst) for each in transaction.failures(dataset))
 
 
 def by_analyst(transaction: Transaction, dataset: str) -> dict[str, int]:
-    """How many failures of each analyst count now."""
+    """Return how many failures of each analyst count now."""
     return dict(Counter(each.analyst for each in transaction.failures(dataset)))
 
 
@@ -142,7 +142,9 @@ def release(
 
 
 def decide(transaction: Transaction, dataset: str, facts: Mapping[str, Any], decision: Decision) -> None:
-    """An owner's word on a question that waited for it: who asked what, at which price, and who decided."""
+    """Enter an owner's decision on a question that waited for approval: who asked what, at which price,
+    and who decided.
+    """
     if decision not in DECISIONS:
         raise InvalidParameter("a decision must be 'approved' or 'denied'.", parameter="decision")
     for name in ("analyst", "by"):

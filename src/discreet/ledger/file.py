@@ -19,7 +19,7 @@ from discreet.ledger.verification import Verification, verify
 
 
 def read_declaration(place: str | Path, dataset: str) -> Declaration | None:
-    """What a ledger on disk holds of a data set; None without one that can be read."""
+    """Return what a ledger on disk holds of a data set; None without one that can be read."""
     if "://" in str(place) or not Path(place).is_file():
         return None
     try:
@@ -31,7 +31,7 @@ def read_declaration(place: str | Path, dataset: str) -> Declaration | None:
 
 
 class LedgerFile:
-    """What an existing ledger says, for its owner and whoever checks it; and the owner's own entries."""
+    """What an existing ledger says, for its owner and for auditors; and the owner's own entries."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class LedgerFile:
         return self._store.read(lambda transaction: tuple(transaction.datasets()))
 
     def the_dataset(self, name: str | None) -> str:
-        """The data set of that name; without a name, the only one."""
+        """Return the data set of that name; without a name, the only one."""
         names = self.datasets
         if name is None and len(names) == 1:
             return names[0]
@@ -62,15 +62,17 @@ class LedgerFile:
         return name
 
     def balances(self) -> tuple[Balance, ...]:
-        """How every account stands."""
+        """Return the balance of every account."""
         return self._store.read(lambda transaction: tuple(map(balance_of, transaction.accounts())))
 
     def balance(self, dataset: str) -> Balance:
-        """How the account of a data set stands."""
+        """Return the balance of a data set's account."""
         return self._store.read(lambda transaction: read_balance(transaction, dataset))
 
     def history(self, dataset: str, analyst: str | None = None) -> tuple[Record, ...]:
-        """Everything that happened to a data set, in order; or one analyst's charges, with their sum."""
+        """Return everything that happened to a data set, in order; or one analyst's charges, with their
+        sum.
+        """
 
         def look(transaction: Transaction) -> tuple[Record, ...]:
             declared(transaction, dataset)
@@ -83,7 +85,7 @@ class LedgerFile:
         return self._store.read(lambda transaction: verify(transaction, self._store.guard))
 
     def export(self) -> Iterator[str]:
-        """Every entry, as one line of JSON."""
+        """Yield every entry, as one line of JSON."""
         yield from self._store.read(lambda transaction: [entry.to_line() for entry in transaction.entries()])
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str) -> None:
@@ -95,7 +97,7 @@ class LedgerFile:
         self._store.write(lambda transaction: reserve(transaction, dataset, analyst, budget, reason))
 
     def failures(self, dataset: str) -> dict[str, int]:
-        """How many charges of each analyst ended without an answer since the owner last looked."""
+        """Return how many charges of each analyst ended without an answer since the owner last looked."""
         return self._store.read(lambda transaction: failing.by_analyst(transaction, dataset))
 
     def release_failures(self, dataset: str, *, reason: str, analyst: str | None = None) -> int:

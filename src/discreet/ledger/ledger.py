@@ -59,7 +59,7 @@ class Ledger:
         *,
         dataset: str,
         budget: Budget,
-        filter: str | None = None,  # noqa: A002  the policy's own word for it
+        filter: str | None = None,  # noqa: A002  named as in the policy
         relation: str = "add/remove",
         unit: str = "",
         schema: str | Sequence[str] = "",
@@ -106,7 +106,8 @@ class Ledger:
         """Take the price from every account it must fit, or from none; on disk when this returns.
 
         An answer that is already stored comes back with the charge, free. A charge without one is to be run
-        once, and ended by `answer` or `abandon`. Whoever has used up the allowance of failures is refused.
+        once, and ended by `answer` or `abandon`. An analyst who has used up the allowance of failures is
+        refused.
         """
         return self._charged(request, is_watch=False)
 
@@ -167,14 +168,16 @@ class Ledger:
         return _as_charge(row)
 
     def _repeat(self, transaction: Transaction, known: KeyRow, digest: str) -> Charge | DiscreetError:
-        """What a used key stands for. An error is returned, not raised: a failure found here is then kept."""
+        """Return what a used key was for. An error is returned, not raised: a failure found here is then
+        kept.
+        """
         if known.request != digest:
             return LedgerConflict(
-                "an idempotency key must stand for one request, and this one stands for another."
+                "an idempotency key must be used for one request, and this one was used for another."
             )
         row = transaction.charge(known.charge)
         if row is None:
-            return LedgerConflict("an idempotency key must stand for a charge of the ledger. Run verify.")
+            return LedgerConflict("an idempotency key must belong to a charge of the ledger. Run verify.")
         if row.state == "answered":
             return _as_charge(row)
         if row.state == "charged" and self._store.is_alive(row.owner):
@@ -221,7 +224,9 @@ class Ledger:
         return self._kept(self._store.write(work))
 
     def find_answer(self, request: Request) -> bytes | None:
-        """The stored answer that this request would get for nothing, or None if it would be charged."""
+        """Return the stored answer that this request would get for nothing, or None if it would be
+        charged.
+        """
 
         def look(transaction: Transaction) -> bytes | None:
             declared = owner_actions.declared(transaction, self._dataset)
@@ -233,7 +238,7 @@ class Ledger:
         return self._store.read(look)
 
     def find_charge(self, charge: int) -> Charge | None:
-        """The charge of this data set with that number, and its answer if it has one."""
+        """Return the charge of this data set with that number, and its answer if it has one."""
         row = self._store.read(lambda transaction: transaction.charge(charge))
         return None if row is None or row.dataset != self._dataset else _as_charge(row)
 
@@ -286,7 +291,9 @@ class Ledger:
         )
 
     def record_decision(self, decision: failing.Decision, **facts: object) -> None:
-        """Enter an owner's word on a question that waited for it: analyst, question, price, by, approval."""
+        """Enter an owner's decision on a question that waited for approval: analyst, question, price, by,
+        approval.
+        """
         self._store.write(lambda transaction: failing.decide(transaction, self._dataset, facts, decision))
 
     # --- looking -------------------------------------------------------------------------------------------
@@ -307,7 +314,7 @@ class Ledger:
         return self._store.read(lambda transaction: read_balance(transaction, self._dataset).spent)
 
     def remaining_for(self, analyst: str) -> Budget:
-        """What this analyst could still be charged at most, as a value of the budget's own class.
+        """Return what this analyst could still be charged at most, as a value of the budget's own class.
 
         The least that is left in the data set's account, the analyst's own, and its share or the unreserved
         rest.
@@ -319,15 +326,17 @@ class Ledger:
         )
 
     def failures(self, analyst: str | None = None) -> int:
-        """How many charges ended without an answer since the owner last looked; one analyst's, or all."""
+        """Return how many charges ended without an answer since the owner last looked; one analyst's, or
+        all.
+        """
         return self._store.read(lambda transaction: failing.count(transaction, self._dataset, analyst))
 
     def failures_by_analyst(self) -> dict[str, int]:
-        """The same for everyone who has any."""
+        """Return the same for everyone who has any."""
         return self._store.read(lambda transaction: failing.by_analyst(transaction, self._dataset))
 
     def failures_left(self, analyst: str) -> int:
-        """How many of this analyst's questions may still fail before asking waits for the owner."""
+        """Return how many of this analyst's questions may still fail before asking waits for the owner."""
 
         def look(transaction: Transaction) -> int:
             allowed = owner_actions.declared(transaction, self._dataset).allowed
@@ -336,7 +345,9 @@ class Ledger:
         return self._store.read(look)
 
     def balances_for(self, analyst: str) -> tuple[Balance, ...]:
-        """How the accounts stand that every charge of this analyst must fit, the data set's first."""
+        """Return the balances of the accounts that every charge of this analyst must fit, the data set's
+        first.
+        """
         return self._store.read(
             lambda transaction: read_balances(
                 transaction, owner_actions.declared(transaction, self._dataset), analyst
@@ -344,7 +355,7 @@ class Ledger:
         )
 
     def balances(self) -> tuple[Balance, ...]:
-        """How every account of this data set stands."""
+        """Return the balance of every account of this data set."""
 
         def look(transaction: Transaction) -> tuple[Balance, ...]:
             mine = (row for row in transaction.accounts() if row.name.partition("/")[0] == self._dataset)
@@ -353,7 +364,9 @@ class Ledger:
         return self._store.read(look)
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:
-        """Everything that happened to this data set, in order; or one analyst's charges, with their sum."""
+        """Return everything that happened to this data set, in order; or one analyst's charges, with their
+        sum.
+        """
         return self._store.read(
             lambda transaction: read_history(transaction.entries(), self._dataset, analyst)
         )

@@ -19,7 +19,7 @@ from discreet.numerics import exact_whole
 def totals_for_groups(
     entries: Iterable[Entry], dataset: str, accounts: Mapping[str, AccountRow], size: int
 ) -> dict[str, Total]:
-    """The totals of a data set's accounts, had every charge so far been one on groups of this size.
+    """Return the totals of a data set's accounts, had every charge so far been one on groups of this size.
 
     Charges before an earlier such change already count for its groups, and now for groups of those.
     """
@@ -41,7 +41,7 @@ def totals_for_groups(
 
 
 def _cost(rule: Rule[Any], facts: Mapping[str, Any], people: int) -> Total:
-    """What one charge costs an account, if it was about so many people together."""
+    """Return what one charge costs an account, if it was about so many people together."""
     stated = facts["price"] or facts["loss"]
     if "notion" in stated:
         promise = _for_group(read_notion(stated), people)
@@ -58,7 +58,7 @@ def _cost(rule: Rule[Any], facts: Mapping[str, Any], people: int) -> Total:
 
 
 def _for_group(promise: Notion, people: int) -> Notion | None:
-    """The promise that holds for groups, where there is one: along a chain of neighbours."""
+    """Return the promise that holds for groups, where there is one: along a chain of neighbours."""
     match promise:
         case PureDP():
             return PureDP(people * promise.epsilon, promise.relation)
@@ -74,7 +74,7 @@ def _for_group(promise: Notion, people: int) -> Notion | None:
 
 
 def declared(transaction: Transaction, dataset: str) -> Declaration:
-    """What the ledger holds of a data set."""
+    """Return what the ledger holds of a data set."""
     text = transaction.dataset(dataset)
     if text is None:
         known = ", ".join(transaction.datasets()) or "none"
@@ -83,7 +83,7 @@ def declared(transaction: Transaction, dataset: str) -> Declaration:
 
 
 def register(transaction: Transaction, declaration: Declaration, other_people: str | None) -> None:
-    """Enter a data set at its first opening; at any other, hold the opening to the ledger's own word."""
+    """Enter a data set at its first opening; at any other, hold the opening to what the ledger knows."""
     text = transaction.dataset(declaration.dataset)
     if text is None:
         _enter(transaction, declaration, other_people)
@@ -192,7 +192,9 @@ def amend(
 def _count_for_groups(
     transaction: Transaction, dataset: str, group_size: int
 ) -> dict[str, tuple[AccountRow, Total]]:
-    """Every account of the data set with its total for groups of this size; refused where it does not fit."""
+    """Return every account of the data set with its total for groups of this size; refused where it does not
+    fit.
+    """
     size = exact_whole(group_size, name="group_size", least=1)
     accounts = {row.name: row for row in transaction.accounts() if row.name.partition("/")[0] == dataset}
     if size == 1:

@@ -37,7 +37,7 @@ class Job(Generic[Item]):
 
 
 class CommitQueue(Generic[Item]):
-    """Whoever gets the turn commits everything that waits, its own work included.
+    """The thread that gets the lock commits everything that waits, its own work included.
 
     >>> queue = CommitQueue(lambda jobs: [job.finish(result=job.work + 1) for job in jobs])
     >>> queue.submit(41)
@@ -52,7 +52,7 @@ class CommitQueue(Generic[Item]):
         self._waiting: list[Job[Item]] = []
 
     def submit(self, work: Item) -> Any:
-        """The result of this work, once it is committed; its error otherwise."""
+        """Return the result of this work, once it is committed; its error otherwise."""
         job = Job(work)
         with self._lock:
             self._waiting.append(job)
@@ -75,7 +75,7 @@ class CommitQueue(Generic[Item]):
 
 
 def _for_another_thread(error: BaseException) -> DiscreetError:
-    """An error of its own for each thread; what interrupts one is a mere failure to the others."""
+    """Return an error of its own for each thread; what interrupts one is a mere failure to the others."""
     if isinstance(error, DiscreetError):
         return type(error)(error.message, **error.fields)
     return unavailable()
@@ -122,7 +122,7 @@ class SharedStore(ABC):
 
     @abstractmethod
     def connect(self) -> Connection:
-        """A new connection that has proved its settings."""
+        """Return a new connection that has proved its settings."""
 
     @abstractmethod
     def translated_errors(self) -> AbstractContextManager[None]:
@@ -135,7 +135,7 @@ class SharedStore(ABC):
         return None
 
     def may_read_again(self, error: BaseException, connection: Any) -> bool:
-        """Whether a read that failed so may be tried on another connection."""
+        """Return whether a read that failed so may be tried on another connection."""
         return False
 
     def write(self, work: Callable[[Transaction], T]) -> T:
@@ -174,13 +174,13 @@ class Session:
         self._readers: list[Connection] = []
 
     def use_reader(self, use: Callable[[Any], T]) -> T:
-        """What a look through a connection of its own gives; those that lie idle are used again."""
+        """Return what a look through a connection of its own gives; idle ones are used again."""
         while True:
             connection, is_kept = self._take_reader()
             try:
                 result = use(connection)
             except BaseException as error:
-                # A connection that lay idle may have died without anyone's fault; a new one may not.
+                # An idle connection may have died without anyone's fault; a new one may not.
                 may_go_on = is_kept and self._store.may_read_again(error, connection)
                 connection.close()
                 if not may_go_on:
@@ -205,7 +205,7 @@ class Session:
         attempt.finish()
 
     def _committed(self, batch: list[Job[Work]]) -> Attempt:
-        """The try that was committed."""
+        """Return the try that was committed."""
         while True:
             is_kept, attempt = self._writer is not None, Attempt(batch)
             connection = self._writer = self._writer or self._store.connect()

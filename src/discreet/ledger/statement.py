@@ -1,4 +1,4 @@
-"""How an account stands, in the words of its budget."""
+"""Statements of account: balances in the notion of the budget, and the history."""
 
 import math
 from collections.abc import Iterator
@@ -49,19 +49,19 @@ def _shown(value: Fraction, side: float) -> float:
 
 
 def balance_of(row: AccountRow) -> Balance:
-    """The balance of a stored account."""
+    """Return the balance of a stored account."""
     rule = rule_of(row.terms)
     return Balance(row.name, rule.name, rule.budget, rule.spent(row.total), rule.remaining(row.total))
 
 
 def read_remaining(transaction: Transaction, declared: Declaration, analyst: str) -> Budget:
-    """What an analyst could still be charged: the least that is left in any account it must fit."""
+    """Return what an analyst could still be charged: the least that is left in any account it must fit."""
     left, *others = (each.remaining for each in read_balances(transaction, declared, analyst))
     return least(left, others)
 
 
 def read_balances(transaction: Transaction, declared: Declaration, analyst: str) -> tuple[Balance, ...]:
-    """The accounts that every charge of an analyst must fit, the data set's first."""
+    """Return the accounts that every charge of an analyst must fit, the data set's first."""
     rows = [
         transaction.account(name) or AccountRow(name, terms, rule_of(terms).limit, Total(), 0)
         for name, terms in declared.accounts(analyst=analyst, question=None).items()
@@ -71,7 +71,7 @@ def read_balances(transaction: Transaction, declared: Declaration, analyst: str)
 
 
 def read_balance(transaction: Transaction, account: str) -> Balance:
-    """The balance of the account of this name."""
+    """Return the balance of the account of this name."""
     row = transaction.account(account)
     if row is None:
         raise LedgerConflict(f"the ledger must have an account '{account}', and it has none.")
@@ -99,12 +99,14 @@ class Record:
     share: str | None = None  # what was reserved for the analyst
 
     def to_json(self) -> dict[str, Any]:
-        """The record without what does not apply to it."""
+        """Return the record without what does not apply to it."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def read_history(entries: Iterator[Entry], dataset: str, analyst: str | None = None) -> tuple[Record, ...]:
-    """The records of one data set, in order; of one analyst alone, the charges, and nothing of others."""
+    """Return the records of one data set, in order; of one analyst alone, the charges, and nothing of
+    others.
+    """
     with readable():
         records = _read_all(entries, dataset)
     if analyst is None:

@@ -65,7 +65,7 @@ class FailureRow:
 
 @dataclass(frozen=True)
 class KeyRow:
-    """An idempotency key as stored: the request it stands for, and the charge that answers it."""
+    """An idempotency key as stored: its request, and the charge that answers it."""
 
     dataset: str
     analyst: str

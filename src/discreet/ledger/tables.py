@@ -28,7 +28,7 @@ Run: TypeAlias = Callable[..., Rows]
 
 
 class Tables:
-    """Reads and conditional writes on one open transaction that nobody else writes beside.
+    """Reads and conditional writes on one open transaction that has no other writer.
 
     `run` takes a statement with ? for its values; `scan` is for long results. The head is read
     once and written once, conditionally, at the end.
@@ -66,7 +66,7 @@ class Tables:
         )
 
     def attempt(self, work: Callable[["Tables"], Any], *, alone: bool) -> tuple[Any, DiscreetError | None]:
-        """A unit of work of its own: what it gives, or its error, and then nothing of it is left."""
+        """Return a unit of work of its own: what it gives, or its error, and then nothing of it is left."""
         before = self.head()
         if not alone:
             self._run("SAVEPOINT work")
@@ -176,7 +176,9 @@ class Tables:
         )
 
     def settle(self, charge: int, state: State, answer: bytes | None) -> bool:
-        """The one compare-and-set from charged to answered or abandoned; False if another was first."""
+        """Return the one compare-and-set from charged to answered or abandoned; False if another was
+        first.
+        """
         changed = self._run(
             "UPDATE charges SET state = ?, answer = ? WHERE id = ? AND state = 'charged'",
             (state, answer, charge),
@@ -184,7 +186,7 @@ class Tables:
         return changed.rowcount == 1
 
     def failures(self, dataset: str | None = None) -> list[FailureRow]:
-        """Those of a data set that still count; without a name, all there ever were."""
+        """Return those of a data set that still count; without a name, all there ever were."""
         if dataset is None:
             return [FailureRow(*row) for row in self._run(_FAILURES + " ORDER BY id")]
         counted = self._run(_FAILURES + " WHERE dataset = ? AND released = 0 ORDER BY id", (dataset,))

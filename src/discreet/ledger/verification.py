@@ -81,7 +81,7 @@ class Replay:
             self._amend(sequence, facts)
 
     def _carried_over(self, sequence: int, account: str, terms: str) -> Total:
-        """The total of an account whose budget is raised."""
+        """Return the total of an account whose budget is raised."""
         row, rule = self.accounts[account], rule_of(terms)
         if "carried" not in rule.to_json():
             return row.total
@@ -122,7 +122,7 @@ class Replay:
         self.tests += 1
 
     def _may_ask(self, facts: dict[str, Any]) -> bool:
-        """Whether the analyst had a failure left."""
+        """Return whether the analyst had a failure left."""
         dataset = facts["dataset"]
         return left(self.counted.get(dataset, []), self.declared[dataset].allowed, facts["analyst"]) > 0
 
@@ -135,7 +135,7 @@ class Replay:
             self.accounts[name] = AccountRow(name, row.terms, row.limit, total, sequence)
 
     def _must_fit(self, facts: dict[str, Any]) -> set[str]:
-        """The accounts that a charge must have been taken from."""
+        """Return the accounts that a charge must have been taken from."""
         dataset, analyst = facts["dataset"], facts["analyst"]
         accounts = set(self.declared[dataset].accounts(analyst=analyst, question=facts["question"]))
         if rest_of(dataset) in self.accounts:

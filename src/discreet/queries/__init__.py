@@ -7,7 +7,7 @@ policy.
 
 A `Question` is what planning starts from:
 
-    question.rows       Relation: what is read, filtered and joined, with the unit carried beside the columns
+    question.rows       Relation: what is read, filtered and joined, with the unit carried next to the columns
     question.keys       Key(expression, domain): public labels, or None where only the data knows them
     question.sets       grouping sets, as positions in keys
     question.measures   Measure(aggregate, range, domain): each aggregate once; a range of None has no bounds
@@ -17,7 +17,7 @@ A `Question` is what planning starts from:
 
 Slots number the released values: keys first, then measures. `evaluate(expression, lookup)` computes an
 expression, `lookup` giving the value of each Name or Slot. Everything outside the closed list is refused with
-UnsupportedQuery, whose `fields["reason"]` is a stable word and whose message underlines the place.
+UnsupportedQuery, whose `fields["reason"]` is a stable code and whose message underlines the place.
 """
 
 from discreet.queries.builder import Builder, Term, case, column, table

@@ -92,7 +92,7 @@ class Slot(Expression):
 
 @dataclass(frozen=True)
 class Output(Node):
-    """One column of a SELECT; an expression of None stands for all columns (of `table`, if named)."""
+    """One column of a SELECT; an expression of None means all columns (of `table`, if named)."""
 
     name: str
     expression: Expression | None
@@ -160,7 +160,7 @@ Query: TypeAlias = Select | Union
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside one."""
+    """Return the expressions directly inside one."""
     if isinstance(node, Call):
         return node.arguments
     if isinstance(node, Case):
@@ -171,7 +171,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """The expression and all inside it, outermost first."""
+    """Yield the expression and all inside it, outermost first."""
     stack = [node]
     while stack:
         each = stack.pop()
@@ -180,7 +180,7 @@ def walk(node: Expression) -> Iterator[Expression]:
 
 
 def has_aggregate(node: Expression) -> bool:
-    """Whether an aggregate stands anywhere in it."""
+    """Return whether it contains an aggregate."""
     return any(isinstance(each, Aggregate) for each in walk(node))
 
 
@@ -195,7 +195,7 @@ SHORT_NAMES = {
 
 
 def default_name(expression: Expression, position: int) -> str:
-    """The name of an output that was given none.
+    """Return the name of an output that was given none.
 
     >>> default_name(Aggregate("count_rows"), 0), default_name(Aggregate("sum", Name("debt")), 1)
     ('count', 'sum_debt')
@@ -213,13 +213,13 @@ MOST_SHOWN = 100
 
 
 def refuse(reason: str, message: str, where: Node | Place | None = None) -> NoReturn:
-    """Stop here; `reason` is the stable word that programs read, `message` the sentence that people read."""
+    """Stop here; `reason` is the stable code that programs read, `message` the sentence that people read."""
     place = where.place if isinstance(where, Node) else where
     raise UnsupportedQuery(message, reason=reason, **({} if place is None else {"place": list(place)}))
 
 
 def underline(error: UnsupportedQuery, text: str) -> UnsupportedQuery:
-    """The same refusal with the line of the question it is about, and a mark under the place.
+    """Return the same refusal with the line of the question it is about, and a mark under the place.
 
     >>> error = UnsupportedQuery("NOW() is not a function of the data.", reason="clock", place=[7, 10])
     >>> print(underline(error, "SELECT now() FROM t").message)

@@ -48,7 +48,7 @@ def _count(tried: int, node: Expression) -> None:
 
 
 def domain_of(node: Expression, scope: Scope) -> Domain | None:
-    """The labels of a typed expression in a fixed order, or None where only the data knows them.
+    """Return the labels of a typed expression in a fixed order, or None where only the data knows them.
 
     >>> domain_of(Call("month", (Name("day", "t"),), type="integer"), Scope(()))[:3]
     (1, 2, 3)
@@ -105,7 +105,7 @@ def _of_call(node: Call, scope: Scope) -> Domain | None:
 
 
 def _by_evaluation(node: Call, scope: Scope) -> Domain | None:
-    """The values on all combinations of the labels inside, if those are few.
+    """Return the values on all combinations of the labels inside, if those are few.
 
     Only sound when no name occurs twice, else combinations that cannot happen add empty labels; harmless, and
     public like the rest.

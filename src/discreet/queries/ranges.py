@@ -135,7 +135,7 @@ RULES: dict[str, Callable[..., Range | None]] = {
 
 
 def integer_span(node: Expression) -> tuple[int, int]:
-    """The whole numbers that an integer expression can give on any data whatever.
+    """Return the whole numbers that an integer expression can give on any data whatever.
 
     >>> integer_span(Call("add", (Name("a", type="integer"), Literal(1)))) == (1 - 2**63, 2**63)
     True
@@ -159,8 +159,9 @@ def integer_span(node: Expression) -> tuple[int, int]:
 
 
 def held(node: Expression, found: Range | None) -> Range | None:
-    """The part of a range that the expression's type holds: no double is beyond 10^300, and no whole number
-    beyond what its expression can give."""
+    """Return the part of a range that the expression's type holds: no double is beyond 10^300, and no whole
+    number beyond what its expression can give.
+    """
     if found is None or node.type != "integer":
         return None if found is None or max(map(abs, found)) > LARGEST_NUMBER else found
     least, most = map(Fraction, integer_span(node))

@@ -49,7 +49,9 @@ from discreet.tables import Policy
 
 
 def resolve(query: Query, policy: Policy, *, text: str | None = None) -> Question:
-    """The question that a tree asks of a policy's data; with the text, refusals underline the place."""
+    """Return the question that a tree asks of a policy's data; with the text, refusals underline the
+    place.
+    """
     try:
         check_size(query)
         with counted_labels():
@@ -60,7 +62,7 @@ def resolve(query: Query, policy: Policy, *, text: str | None = None) -> Questio
 
 def _resolve(query: Query, policy: Policy) -> Question:
     if isinstance(query, Union):
-        refuse("set_operation", "UNION ALL stands in FROM, and is then aggregated.", query)
+        refuse("set_operation", "UNION ALL must be in FROM, and is then aggregated.", query)
     if isinstance(query.source, Nested) and _is_released(query.source.query, policy):
         inner = query.source.query
         assert isinstance(inner, Select)
@@ -69,7 +71,7 @@ def _resolve(query: Query, policy: Policy) -> Question:
 
 
 def _is_released(query: Query, policy: Policy) -> bool:
-    """Whether a subquery is itself a question, so that what surrounds it is post-processing."""
+    """Return whether a subquery is itself a question, so that what surrounds it is post-processing."""
     if isinstance(query, Union):
         return False
     if isinstance(query.source, Nested) and _is_released(query.source.query, policy):
@@ -91,7 +93,7 @@ def _source(query: Select, policy: Policy) -> Relation:
 
 
 def resolve_rows(query: Query, alias: str, policy: Policy) -> Relation:
-    """A query in FROM as rows: a row-wise SELECT, a UNION ALL of them, or one row for each unit."""
+    """Return a query in FROM as rows: a row-wise SELECT, a UNION ALL of them, or one row for each unit."""
     if isinstance(query, Union):
         return _stack(query, alias, policy)
     if query.order or query.limit is not None:
@@ -166,7 +168,7 @@ def _unit_type(relation: Relation) -> str | None:
 
 
 def _merge(fields: tuple[Field, ...]) -> Field:
-    """What holds of a column in every member of a union."""
+    """Return what holds of a column in every member of a union."""
     ranges = [each.range for each in fields if each.range is not None]
     hull = (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
     labels = [each.keys for each in fields if each.keys is not None]
@@ -191,7 +193,7 @@ class Release:
     aggregates: list[Aggregate] = field(default_factory=list)
 
     def lower(self, node: Expression) -> Expression:
-        """The expression over slots; a bare column that is no key is refused."""
+        """Return the expression over slots; a bare column that is no key is refused."""
         if isinstance(node, Aggregate):
             return self._slot(type_aggregate(node, self.scope))
         if isinstance(node, Name) and node.table is None and self._alias(node) is not None:
@@ -261,7 +263,7 @@ def _resolve_question(query: Select, policy: Policy) -> Question:
 
 
 def _expand(key: Expression, aliases: dict[str, Expression], scope: Scope) -> Expression:
-    """A GROUP BY term that names an output means that output, unless a column has the name."""
+    """Return a GROUP BY term that names an output means that output, unless a column has the name."""
     if isinstance(key, Name) and key.table is None and scope.find(key) is None:
         meant = aliases.get(key.name.lower(), key)
         return key if meant == key else replace(meant, place=key.place)
@@ -304,7 +306,7 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
 
 
 def _resolve_outer(query: Select, inner: Question, alias: str) -> Question:
-    """A SELECT over a released table: its expressions are put on top of the inner question's."""
+    """Return a SELECT over a released table: its expressions are put on top of the inner question's."""
     if inner.limit is not None:
         refuse("outer_limit", "A query around LIMIT is not allowed. Move LIMIT outside.", query)
     fields = tuple(Field(alias, name, expression.type or "text") for name, expression in inner.columns)

@@ -19,7 +19,7 @@ ALLOWED = ("count_rows", "count", "sum", "average", "minimum", "maximum")
 
 
 def is_per_unit(query: Select, source: Relation) -> bool:
-    """Whether the query groups by the unit and nothing else."""
+    """Return whether the query groups by the unit and nothing else."""
     if len(query.keys) != 1 or query.sets is not None or is_public(source) or has_each_row(source):
         return False
     key = query.keys[0]
@@ -62,7 +62,7 @@ class Totals:
         return Slot(1 + self.aggregates.index(typed), type=typed.type, place=node.place)
 
     def range(self, node: Expression) -> Range | None:
-        """The range of an output, a unit having as many rows as the policy lets count."""
+        """Return the range of an output, a unit having as many rows as the policy lets count."""
         slots = {Name(str(1 + index)): self._range_of(index) for index in range(len(self.aggregates))}
         return held(node, range_of(_name_slots(node), slots.get))
 
@@ -76,7 +76,7 @@ class Totals:
 
 
 def _fit_argument(node: Aggregate) -> Aggregate:
-    """The aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128."""
+    """Return the aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128."""
     return node if node.argument is None else replace(node, argument=fit_integer(node.argument))
 
 
@@ -92,7 +92,7 @@ def _name_slots(node: Expression) -> Expression:
 
 
 def resolve_per_unit(query: Select, source: Relation, alias: str) -> PerUnit:
-    """One row for each unit; its columns are the unit, and arithmetic on its aggregates."""
+    """Return one row for each unit; its columns are the unit, and arithmetic on its aggregates."""
     key = query.keys[0]
     assert isinstance(key, Name)
     scope = Scope(source.fields)
@@ -125,7 +125,8 @@ _ROUNDED = {"negate", "abs", "sign", "floor", "ceil", "round", "to_number"}
 
 
 def is_present(node: Expression, scope: Scope) -> bool:
-    """Whether no row lacks a value of a typed expression; a column's owner says so, and a unit has its id.
+    """Return whether no row lacks a value of a typed expression; a column's owner says so, and a unit has its
+    id.
 
     >>> is_present(Case(((Literal(True), Literal(1)),), Literal(0)), Scope(()))
     True
@@ -147,7 +148,9 @@ def is_present(node: Expression, scope: Scope) -> bool:
 
 
 def _is_total(node: Call) -> bool:
-    """Whether it has a value for all values: doubles may be infinite, and ∞ - ∞, 0 · ∞ and x / 0 do not."""
+    """Return whether it has a value for all values: doubles may be infinite, and ∞ - ∞, 0 · ∞ and x / 0 do
+    not.
+    """
     if node.type == "integer" and node.function in _WHOLE:
         return True
     if node.function in _ROUNDED:

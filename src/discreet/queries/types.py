@@ -24,7 +24,7 @@ class Scope:
     fields: tuple[Field, ...]
 
     def find(self, name: Name) -> Field | None:
-        """The one field of that name; None if there is none, a refusal if there are several."""
+        """Return the one field of that name; None if there is none, a refusal if there are several."""
         found = [
             field
             for field in self.fields
@@ -37,7 +37,7 @@ class Scope:
         return found[0] if found else None
 
     def field(self, name: Name) -> Field:
-        """The one field of that name, or a refusal that lists what is near."""
+        """Return the one field of that name, or a refusal that lists what is near."""
         found = self.find(name)
         if found is None:
             self._refuse(name)
@@ -58,12 +58,12 @@ class Scope:
         refuse("unknown_column", f"Column {name.name!r} is not known here. {hint}", name)
 
     def range(self, node: Expression) -> Range | None:
-        """What the owner's bounds say of a typed expression."""
+        """Return what the owner's bounds say of a typed expression."""
         return held(node, range_of(node, lambda name: self.field(name).range))
 
 
 def assign_types(node: Expression, scope: Scope) -> Expression:
-    """The same expression with types, qualified names and explicit conversions."""
+    """Return the same expression with types, qualified names and explicit conversions."""
     if isinstance(node, Literal):
         return _type_literal(node)
     if isinstance(node, Name):
@@ -98,16 +98,16 @@ def _has_surrogate(text: str) -> bool:
 
 
 def assign_condition(node: Expression, scope: Scope) -> Expression:
-    """A typed condition."""
+    """Return a typed condition."""
     typed = assign_types(node, scope)
     return as_condition(typed)
 
 
 def as_condition(typed: Expression) -> Expression:
-    """The expression, if it is true or false."""
+    """Return the expression, if it is true or false."""
     if typed.type not in ("boolean", None):
-        told = f"A condition is true or false, but this is of type {typed.type}."
-        refuse("type", told + _undeclared(typed), typed)
+        message = f"A condition is true or false, but this is of type {typed.type}."
+        refuse("type", message + _undeclared(typed), typed)
     return typed
 
 
@@ -119,13 +119,13 @@ def _type_case(node: Case, scope: Scope) -> Expression:
 
 
 def finish_case(node: Case, conditions: Sequence[Expression], values: Sequence[Expression]) -> Expression:
-    """A CASE of typed parts, the last value being ELSE's."""
+    """Return a CASE of typed parts, the last value being ELSE's."""
     branches = tuple(zip(conditions, values[:-1], strict=True))
     return replace(node, branches=branches, otherwise=values[-1], type=values[0].type)
 
 
 def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expression:
-    """A call or CASE with its parts lowered (to slots, say) and its types found anew."""
+    """Return a call or CASE with its parts lowered (to slots, say) and its types found anew."""
     if isinstance(node, Call):
         return type_call(replace(node, arguments=tuple(map(lower, node.arguments))))
     assert isinstance(node, Case)
@@ -135,7 +135,7 @@ def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expr
 
 
 def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
-    """Values of one type; whole numbers become numbers beside numbers, dates timestamps beside timestamps."""
+    """Values of one type; whole numbers become numbers among numbers, dates timestamps among timestamps."""
     kinds = {each.type for each in values if each.type is not None}
     if len(kinds) > 1 and kinds <= set(NUMERIC):
         return [_convert(each, "number") for each in values]
@@ -146,14 +146,14 @@ def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
         if kind in rest and rest <= set(times):
             return [_as_time(each, kind) for each in values]
     if len(kinds) > 1:
-        told = f"These must be of one type, but they are {' and '.join(sorted(kinds))}."
-        refuse("type", f"{told} {_remedy(kinds)}{_undeclared(*values)}", where)
+        message = f"These must be of one type, but they are {' and '.join(sorted(kinds))}."
+        refuse("type", f"{message} {_remedy(kinds)}{_undeclared(*values)}", where)
     kind_found = kinds.pop() if kinds else "text"
     return [replace(each, type=kind_found) if each.type is None else each for each in values]
 
 
 def _remedy(kinds: set[Type]) -> str:
-    """What to write instead, where two types meet that do not compare."""
+    """Return what to write instead, where two types meet that do not compare."""
     if kinds & {"date", "timestamp"}:
         return "A date is written DATE '2026-11-15', its year EXTRACT(year FROM x)."
     if "boolean" in kinds:
@@ -162,7 +162,7 @@ def _remedy(kinds: set[Type]) -> str:
 
 
 def _undeclared(*nodes: Expression) -> str:
-    """What its owner can do about a column of text that is asked as something else."""
+    """Return what its owner can do about a column of text that is asked as something else."""
     texts = [node.name for node in nodes if isinstance(node, Name) and node.type == "text"]
     if not texts:
         return ""
@@ -196,7 +196,7 @@ def _as_time(node: Expression, kind: Type) -> Expression:
 
 
 def type_call(node: Call) -> Expression:
-    """A call whose arguments have types."""
+    """Return a call whose arguments have types."""
     function = FUNCTIONS.get(node.function)
     if function is None:
         refuse("unknown_function", f"{node.function} is not one of the allowed functions.", node)
@@ -235,7 +235,7 @@ def _fold(node: Call) -> Expression:
 
 
 def _match(node: Call, shape: str) -> tuple[Sequence[Expression], Type | None]:
-    """The arguments, converted, and their common type."""
+    """Return the arguments, converted, and their common type."""
     arguments = node.arguments
     if shape == "arithmetic":
         return _arithmetic(node)
@@ -269,8 +269,8 @@ def _expect(node: Expression, kinds: Sequence[Type], call: Call) -> Expression:
     if node.type is None:
         return replace(node, type=kinds[0])
     if node.type not in kinds:
-        told = f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}."
-        refuse("type", told + _undeclared(node), node)
+        message = f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}."
+        refuse("type", message + _undeclared(node), node)
     return node
 
 
@@ -307,7 +307,7 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
 
 
 def fit_integer(node: Expression) -> Expression:
-    """A column of a subquery again has 64 bits: a larger whole number becomes NULL."""
+    """Return a column of a subquery again has 64 bits: a larger whole number becomes NULL."""
     low, high = integer_span(node) if node.type == "integer" else (0, 0)
     if low >= SMALLEST_INTEGER and high <= LARGEST_INTEGER:
         return node
@@ -315,7 +315,7 @@ def fit_integer(node: Expression) -> Expression:
 
 
 def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
-    """An aggregate with typed argument and condition, and the type of its answer."""
+    """Return an aggregate with typed argument and condition, and the type of its answer."""
     condition = None if node.condition is None else assign_condition(node.condition, scope)
     if node.argument is None:
         return replace(node, condition=condition, type="integer")
@@ -329,9 +329,9 @@ def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
     kind: Type | None = "integer"
     if node.function not in ("count", "mode"):
         if argument.type not in NUMERIC:
-            told = f"This aggregate takes numbers, but here is {argument.type}."
+            message = f"This aggregate takes numbers, but here is {argument.type}."
             remedy = " GROUP BY it and COUNT(*), or write MODE(x)." + _undeclared(argument)
-            refuse("type", told + remedy, argument)
+            refuse("type", message + remedy, argument)
         exact = node.function in ("sum", "minimum", "maximum")
         kind = argument.type if exact else "number"
     if node.function == "mode":

@@ -14,7 +14,7 @@ from discreet.server.limits import Limits, Rate
 from discreet.server.people import People, Person
 from discreet.server.records import Records, open_records
 from discreet.server.refusals import busy, not_found, unauthenticated
-from discreet.tables import beside, from_policy
+from discreet.tables import from_policy, sibling_path
 
 
 class House:
@@ -101,4 +101,4 @@ class House:
 def people_beside(policy: str | Path) -> str:
     """Where the people of a policy's house are kept: in the ledger's database, or in a file beside it."""
     place = str(from_policy(policy).ledger.place)
-    return place if "://" in place else str(beside(policy, ".people"))
+    return place if "://" in place else str(sibling_path(policy, ".people"))

@@ -23,8 +23,8 @@ from discreet.tables.column import (
     spell,
     type_of,
 )
-from discreet.tables.declare import Opening, ledger_beside, read_opening
-from discreet.tables.locations import Commands, LedgerPlace, beside, stem
+from discreet.tables.declare import Opening, default_ledger, read_opening
+from discreet.tables.locations import Commands, LedgerPlace, sibling_path, stem
 from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
 from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn, each_row
@@ -51,15 +51,15 @@ __all__ = [
     "Unit",
     "UnitColumn",
     "Value",
-    "beside",
+    "default_ledger",
     "each_row",
     "from_arguments",
     "from_policy",
     "from_toml",
-    "ledger_beside",
     "ledger_of_policy",
     "read_budget",
     "read_opening",
+    "sibling_path",
     "spell",
     "stem",
     "type_of",

@@ -15,7 +15,7 @@ SHAPES = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"rho", "delta"}, {"mu"})
 
 
 def read_budget(value: object) -> Budget:
-    """A budget from a mapping, or from any notion whose fields carry these names.
+    """Return a budget from a mapping, or from any notion whose fields carry these names.
 
     >>> read_budget({"epsilon": 1, "delta": 1e-6})
     (('delta', Fraction(1, 1000000)), ('epsilon', Fraction(1, 1)))
@@ -39,7 +39,7 @@ def _fields(value: object) -> tuple[str, ...]:
     return tuple(getattr(type(value), "__dataclass_fields__", ()))
 
 
-SERVER_WORDS = {"deadline_s", "approve_above", "max_cells"}
+SERVER_SETTINGS = {"deadline_s", "approve_above", "max_cells"}
 MAX_CELLS, MOST_CELLS = 1_000_000, 10**9
 DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 2.0, 0.05, 3600.0
 
@@ -59,29 +59,29 @@ class Serving:
     approve_above: Budget | None = None
 
 
-def read_serving(words: Mapping[str, Any]) -> Serving:
-    """The settings that a policy file states.
+def read_serving(settings: Mapping[str, Any]) -> Serving:
+    """Return the settings that a policy file states.
 
     >>> read_serving({"deadline_s": 0.5}).deadline_s
     0.5
     """
-    for word in words:
-        if word not in SERVER_WORDS:
+    for name in settings:
+        if name not in SERVER_SETTINGS:
             raise InvalidParameter(
-                f"[server] must have only the settings {', '.join(sorted(SERVER_WORDS))}, got {word!r}."
+                f"[server] must have only the settings {', '.join(sorted(SERVER_SETTINGS))}, got {name!r}."
             )
-    deadline = float(exact(words.get("deadline_s", DEADLINE_S), name="deadline_s"))
+    deadline = float(exact(settings.get("deadline_s", DEADLINE_S), name="deadline_s"))
     if not SHORTEST_DEADLINE_S <= deadline <= LONGEST_DEADLINE_S:
         raise InvalidParameter(
-            f"deadline_s must lie between {SHORTEST_DEADLINE_S} and {LONGEST_DEADLINE_S:.0f} seconds, "
+            f"deadline_s must be between {SHORTEST_DEADLINE_S} and {LONGEST_DEADLINE_S:.0f} seconds, "
             f"got {deadline}.",
             parameter="deadline_s",
         )
-    cells = exact_whole(words.get("max_cells", MAX_CELLS), name="max_cells", least=1)
+    cells = exact_whole(settings.get("max_cells", MAX_CELLS), name="max_cells", least=1)
     if cells > MOST_CELLS:
         raise InvalidParameter(
             f"max_cells must be at most {MOST_CELLS:,}, got {cells}.", parameter="max_cells"
         )
-    limit = words.get("approve_above")
+    limit = settings.get("approve_above")
     above = None if limit is None else read_budget(limit)
     return Serving(deadline_s=deadline, approve_above=above, max_cells=cells)

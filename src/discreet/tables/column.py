@@ -32,7 +32,7 @@ _MEANT: dict[str, Type] = {
 
 
 def check_type(value: object, *, name: str) -> Type:
-    """The type's name, or an error that lists the six."""
+    """Return the type's name, or an error that lists the six."""
     for known in TYPES:
         if value == known:
             return known
@@ -41,7 +41,7 @@ def check_type(value: object, *, name: str) -> Type:
 
 
 def type_of(value: Value) -> Type | None:
-    """The type a plain value has by itself; None for a missing one.
+    """Return the type a plain value has by itself; None for a missing one.
 
     >>> type_of(True), type_of(3), type_of(3.0), type_of("x")
     ('boolean', 'integer', 'number', 'text')
@@ -58,7 +58,7 @@ def type_of(value: Value) -> Type | None:
 
 
 def read_value(value: object, kind: Type, *, name: str) -> Value:
-    """A key that the owner declares, as a value of the column's type.
+    """Return a key that the owner declares, as a value of the column's type.
 
     >>> read_value("2026-11-15", "date", name="key")
     datetime.date(2026, 11, 15)
@@ -79,7 +79,7 @@ def read_value(value: object, kind: Type, *, name: str) -> Value:
 
 
 def read_bound(value: object, kind: Type, *, name: str) -> Bound:
-    """One end of a column's bounds: an exact number, or a date."""
+    """Return one end of a column's bounds: an exact number, or a date."""
     if kind in ("date", "timestamp"):
         return _read_time(value, kind, name=name)
     if kind not in ("integer", "number"):
@@ -90,7 +90,7 @@ def read_bound(value: object, kind: Type, *, name: str) -> Bound:
     if kind == "integer" and not (number.denominator == 1 and SMALLEST_INTEGER <= number <= LARGEST_INTEGER):
         raise InvalidParameter(f"{name} must be a whole number of 64 bits, got {value}.", parameter=name)
     if abs(number) > LARGEST_NUMBER:
-        raise InvalidParameter(f"{name} must lie within ±10^300, got a larger number.", parameter=name)
+        raise InvalidParameter(f"{name} must be within ±10^300, got a larger number.", parameter=name)
     return number
 
 
@@ -108,7 +108,7 @@ def _read_time(value: object, kind: Type, *, name: str) -> datetime.date | datet
 
 
 def spell(value: Value | Bound) -> str | int | bool | None:
-    """A value in JSON, exactly: numbers that are not whole as a fraction, dates as ISO text.
+    """Return a value in JSON, exactly: numbers that are not whole as a fraction, dates as ISO text.
 
     >>> spell(Fraction(1, 3)), spell(2.5), spell(None)
     ('1/3', '5/2', None)
@@ -136,7 +136,7 @@ class Column:
     bounds: tuple[Bound, Bound] | None = None
     keys: tuple[Value, ...] | None = None
     nullable: bool = True
-    missing: tuple[str, ...] = ()  # words that mean "no value" in a CSV file, beside the empty field
+    missing: tuple[str, ...] = ()  # texts that mean "no value" in a CSV file, in addition to the empty field
     declared: bool = True  # whether the owner named the type; otherwise a schema may still name it
 
     @classmethod
@@ -144,13 +144,15 @@ class Column:
         cls,
         name: str,
         *,
-        type: object = None,  # noqa: A002  # the word of the policy file
+        type: object = None,  # noqa: A002  # named as in the policy file
         bounds: object = None,
         keys: object = None,
         nullable: object = True,
         missing: object = (),
     ) -> "Column":
-        """A column from the words of a policy; what is not said of the type follows from bounds and keys."""
+        """Return a column from the settings of a policy; what is not said of the type follows from bounds and
+        keys.
+        """
         where = f"column {name!r}"
         kind = check_type(type, name=f"type of {where}") if type is not None else _guess(bounds, keys)
         if not isinstance(nullable, bool):
@@ -161,19 +163,19 @@ class Column:
             bounds=None if bounds is None else _read_bounds(bounds, kind, where),
             keys=None if keys is None else _read_keys(keys, kind, where),
             nullable=nullable,
-            missing=_read_words(missing, where),
+            missing=_read_missing(missing, where),
             declared=type is not None or keys is not None,
         )
 
     def with_schema_type(self, kind: Type) -> "Column":
-        """The same promises on the type that the data's schema names, unless the owner named one."""
+        """Return the same promises on the type that the data's schema names, unless the owner named one."""
         if self.declared or kind == self.type:
             return self
         promises: dict[str, object] = {"bounds": self.bounds, "keys": self.keys}
         return Column.read(self.name, type=kind, nullable=self.nullable, missing=self.missing, **promises)
 
     def to_json(self) -> dict[str, object]:
-        """All that matters of the column, exactly."""
+        """Return all that matters of the column, exactly."""
         return {
             "type": self.type,
             "bounds": None if self.bounds is None else [spell(end) for end in self.bounds],
@@ -244,7 +246,7 @@ def _twice(keys: tuple[Value, ...]) -> Value:
     return next(key for index, key in enumerate(keys) if key in keys[:index])
 
 
-def _read_words(value: object, where: str) -> tuple[str, ...]:
-    if isinstance(value, list | tuple) and all(isinstance(word, str) for word in value):
+def _read_missing(value: object, where: str) -> tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return tuple(sorted(set(value)))
-    raise InvalidParameter(f"missing of {where} must be a list of words, got {value!r}.")
+    raise InvalidParameter(f"missing of {where} must be a list of strings, got {value!r}.")

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from discreet.errors import InvalidParameter
-from discreet.tables.locations import beside, is_database, stem
+from discreet.tables.locations import is_database, sibling_path, stem
 from discreet.tables.policy import Policy
 from discreet.tables.read import from_arguments
 
 
 class Opening(TypedDict, total=False):
-    """The words of an opening; unit and budget are required."""
+    """The arguments of `Curator.open`; unit and budget are required."""
 
     unit: Any
     budget: Any
@@ -38,15 +38,16 @@ def read_opening(
     ledger: str | Path | Mapping[str, object] | None = None,
     engine: object = "duckdb",
 ) -> tuple[Policy, dict[str, object], str | Path]:
-    """The policy, the tables that lie in memory, and where the ledger lies: as told, or beside the data.
+    """Return the policy, the tables that are in memory, and the place of the ledger: as stated, or next to
+    the data.
 
     A source is a path, a frame, the name of a table where the engine is a database, or a mapping of table
     names to them; a public table is a source, its first column being its key, or (source, key).
     """
     said: dict[str, Any] = dict(opening)
-    for word in ("unit", "budget"):
-        if word not in said:
-            raise InvalidParameter(f"{word} must be declared to open data, got none.", parameter=word)
+    for name in ("unit", "budget"):
+        if name not in said:
+            raise InvalidParameter(f"{name} must be declared to open data, got none.", parameter=name)
     name = said.pop("name", None)
     tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source, engine): source}
     public = {
@@ -62,14 +63,14 @@ def read_opening(
     )
     every = {**tables, **{each: where for each, (where, _) in public.items()}}
     frames = {each: where for each, where in every.items() if _path(where) is None}
-    told = policy.ledger.place if isinstance(ledger, Mapping) else ledger
-    return policy, frames, told or ledger_beside(policy.id, next(iter(tables.values()), None), engine)
+    place = policy.ledger.place if isinstance(ledger, Mapping) else ledger
+    return policy, frames, place or default_ledger(policy.id, next(iter(tables.values()), None), engine)
 
 
-def ledger_beside(name: str, source: Any, engine: object) -> Path:
-    """Where a data set's ledger lies unless told otherwise: beside its file; here, where it has none."""
+def default_ledger(name: str, source: Any, engine: object) -> Path:
+    """Return the default place of a data set's ledger: next to its file, or in the working folder."""
     first = None if is_database(engine) else _path(source)
-    return Path(f"{name}.ledger") if first is None else beside(first)
+    return Path(f"{name}.ledger") if first is None else sibling_path(first)
 
 
 def _path(source: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Where the ledger of a data set lies, who remembers its head, and what seals it."""
+"""Locations: addresses of engines, and the place, anchor and key file of a ledger."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ DATABASES = ("postgresql",)  # engines whose sources are names of tables, not pa
 
 
 def is_database(engine: object) -> bool:
-    """Whether the engine's tables lie in a database, under names.
+    """Return whether the engine's tables are in a database, under names.
 
     >>> is_database("postgresql://host/bank"), is_database("duckdb")
     (True, False)
@@ -21,14 +21,14 @@ def is_database(engine: object) -> bool:
 
 
 def read_engine(engine: object) -> str:
-    """The engine that a policy names."""
+    """Return the engine that a policy names."""
     if not isinstance(engine, str) or not engine:
         raise InvalidParameter("engine of [dataset] must be a name or an address.", parameter="engine")
     return without_password(engine, "engine of [dataset]")
 
 
 def without_password(address: str, what: str) -> str:
-    """The address, which a policy makes public: a secret in it is refused."""
+    """Return the address, which a policy makes public: a secret in it is refused."""
     if "://" in address and (urlsplit(address).password or "password=" in address):
         raise InvalidParameter(
             f"{what} must not hold a password. Put it into libpq's password file or environment."
@@ -37,7 +37,7 @@ def without_password(address: str, what: str) -> str:
 
 
 def stem(source: str, engine: object) -> str:
-    """What a table is called in questions: the file's stem, or the table's own name.
+    """Return what a table is called in questions: the file's stem, or the table's own name.
 
     >>> stem("data/accounts.csv", "duckdb"), stem("bank.accounts", "postgresql://host/bank")
     ('accounts', 'accounts')
@@ -66,36 +66,38 @@ class LedgerPlace:
     key_file: str | None = None
 
 
-def beside(path: str | Path, ending: str = ".ledger") -> Path:
-    """The file of this ending beside another; in the working folder, where that one came with discreet.
+def sibling_path(path: str | Path, ending: str = ".ledger") -> Path:
+    """Return the file of this ending next to another; in the working folder, where that one came with
+    discreet.
 
-    >>> beside("data/bank.csv").as_posix(), beside(_PACKAGE / "demo" / "people.parquet").as_posix()
+    >>> bundled = _PACKAGE / "demo" / "people.parquet"
+    >>> sibling_path("data/bank.csv").as_posix(), sibling_path(bundled).as_posix()
     ('data/bank.ledger', 'people.ledger')
     """
     found = Path(path).with_suffix(ending)
     return Path(found.name) if _PACKAGE in found.resolve().parents else found
 
 
-def read_place(words: object, *, folder: Path | None = None) -> LedgerPlace:
-    """What the section [ledger] of a policy says; paths are taken relative to the policy's folder.
+def read_place(settings: object, *, folder: Path | None = None) -> LedgerPlace:
+    """Return what the section [ledger] of a policy says; paths are taken relative to the policy's folder.
 
     >>> read_place({"anchor": "/mnt/elsewhere/bank.head"}).anchor
     '/mnt/elsewhere/bank.head'
     """
-    if not isinstance(words, Mapping) or set(words) - {"place", "anchor", "key_file"}:
+    if not isinstance(settings, Mapping) or set(settings) - {"place", "anchor", "key_file"}:
         raise InvalidParameter("[ledger] must have only the settings place, anchor and key_file.")
-    anchor = words.get("anchor")
+    anchor = settings.get("anchor")
     if isinstance(anchor, Mapping):
         if set(anchor) != {"publish", "latest"}:
             raise InvalidParameter("anchor of [ledger] must be a path, or have publish and latest.")
         read: Any = Commands(*(_command(anchor[name], name) for name in ("publish", "latest")))
     else:
         read = _path(anchor, "anchor", folder)
-    place = _path(words.get("place"), "place", folder)
+    place = _path(settings.get("place"), "place", folder)
     return LedgerPlace(
         place=None if place is None else without_password(place, "place of [ledger]"),
         anchor=read,
-        key_file=_path(words.get("key_file"), "key_file", folder),
+        key_file=_path(settings.get("key_file"), "key_file", folder),
     )
 
 
@@ -107,7 +109,7 @@ def _path(value: object, name: str, folder: Path | None) -> str | None:
     return str(value) if folder is None or "://" in str(value) else str(folder / value)
 
 
-def _command(words: object, name: str) -> Command:
-    if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
-        raise InvalidParameter(f"{name} of the anchor must be a list of words.", parameter="anchor")
-    return tuple(words)
+def _command(parts: object, name: str) -> Command:
+    if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, str) for part in parts):
+        raise InvalidParameter(f"{name} of the anchor must be a list of strings.", parameter="anchor")
+    return tuple(parts)

@@ -30,7 +30,9 @@ class Table:
     columns: tuple[Column, ...] = ()
     max_groups: int = 1
     max_rows: int = 1
-    source: str | None = field(default=None, compare=False)  # where the data lies is no part of what it is
+    source: str | None = field(
+        default=None, compare=False
+    )  # where the data is stored is no part of what it is
 
     def __post_init__(self) -> None:
         _check_name(self.name, "a table's name")
@@ -45,7 +47,7 @@ class Table:
             _check_unit_type(self.column(self.unit.column), self.name)
 
     def column(self, name: str) -> Column | None:
-        """The column of that name, in any case; None if the policy knows none."""
+        """Return the column of that name, in any case; None if the policy knows none."""
         return next((each for each in self.columns if each.name.lower() == name.lower()), None)
 
     def to_json(self) -> dict[str, object]:
@@ -83,7 +85,7 @@ class PublicTable:
         _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
 
     def column(self, name: str) -> Column | None:
-        """The column of that name, in any case; None if the policy knows none."""
+        """Return the column of that name, in any case; None if the policy knows none."""
         return next((each for each in self.columns if each.name.lower() == name.lower()), None)
 
     def to_json(self) -> dict[str, object]:
@@ -102,7 +104,7 @@ class Policy:
     relation: Relation = "add/remove"
     population: int | None = None
     filter: str | None = None
-    per_analyst: Budget | None = None  # a limit for each analyst, beside the one for all
+    per_analyst: Budget | None = None  # a limit for each analyst, in addition to the one for all
     per_question: Budget | None = None
     share_answers: bool = False  # whether an answer given to one analyst is given to all
     engine: str = field(default="duckdb", compare=False, repr=False)  # what runs it is no part of what it is
@@ -133,7 +135,7 @@ class Policy:
             self.path_to_unit(table)
 
     def table(self, name: str) -> Table | PublicTable | None:
-        """The table of that name, in any case; None if the policy knows none."""
+        """Return the table of that name, in any case; None if the policy knows none."""
         every: Iterable[Table | PublicTable] = (*self.tables, *self.public)
         return next((each for each in every if each.name.lower() == name.lower()), None)
 
@@ -143,7 +145,7 @@ class Policy:
         return (*(each.name for each in self.tables), *(each.name for each in self.public))
 
     def path_to_unit(self, table: Table) -> tuple[Table, ...]:
-        """The tables from this one, through foreign keys, to the one that holds the unit."""
+        """Return the tables from this one, through foreign keys, to the one that holds the unit."""
         path = [table]
         while isinstance(unit := path[-1].unit, Through):
             parent = self.table(unit.table)
@@ -162,7 +164,7 @@ class Policy:
         return tuple(path)
 
     def with_schema(self, schema: Schema) -> "Policy":
-        """The policy with the columns that the data's schema names (names and types, no data).
+        """Return the policy with the columns that the data's schema names (names and types, no data).
 
         A column that the owner declared keeps its declared type; the others take the schema's.
         """
@@ -176,7 +178,7 @@ class Policy:
         )
 
     def to_json(self) -> dict[str, object]:
-        """Everything that decides what a question means and costs; not where the data lies."""
+        """Return everything that decides what a question means and costs; not where the data is stored."""
         parts = {"per_analyst": self.per_analyst, "per_question": self.per_question}
         return {
             "id": self.id,
@@ -260,11 +262,13 @@ def _read_numbers(facts: Mapping[str, str]) -> Budget:
 
 
 def _check_part(part: Budget | None, budget: Budget, name: str) -> None:
-    """A budget beside the data set's is spent by the same charges, so it is of the same measure."""
-    if part is not None and {word for word, _ in part} - {"delta"} != {word for word, _ in budget} - {
-        "delta"
+    """Check that a further budget has the same measure: it is spent by the same charges, as the data
+    set's.
+    """
+    if part is not None and {name for name, _ in part if name != "delta"} != {
+        name for name, _ in budget if name != "delta"
     }:
-        known = ", ".join(word for word, _ in budget)
+        known = ", ".join(known for known, _ in budget)
         raise InvalidParameter(f"{name} must be of the budget's own measure ({known}).", parameter=name)
 
 

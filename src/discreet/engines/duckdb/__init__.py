@@ -52,7 +52,9 @@ class DuckDBEngine(SQLEngine):
         self._closing()
 
     def records(self) -> dict[str, list[dict[str, Value]]]:
-        """Every row of every table, its columns as their declared types: for whoever computes in Python."""
+        """Return every row of every table, its columns as their declared types: for code that computes in
+        Python.
+        """
         every: list[Table | PublicTable] = [*self._policy.tables, *self._policy.public]
         return {table.name: self._records(table) for table in every}
 
@@ -69,7 +71,7 @@ class DuckDBEngine(SQLEngine):
         return self._execute(statement, lambda found: tuple(found.fetchnumpy().values()))
 
     def reach(self) -> None:
-        """Refuse files that were changed or replaced: nobody has read them yet."""
+        """Refuse files that were changed or replaced: no one has read them yet."""
         if not self._registrar.unchanged():
             raise PolicyViolation(
                 "The data must stay as it was opened, and one of its files has changed. Open it again."

@@ -13,7 +13,7 @@ from discreet.tables import Column, Policy, PublicTable, Table, Type
 
 
 def describe_policy(policy: Policy) -> Policy:
-    """The policy with the columns of its files; what is declared must be among them."""
+    """Return the policy with the columns of its files; what is declared must be among them."""
     every: list[Table | PublicTable] = [*policy.tables, *policy.public]
     found = {table.name: _columns(table) for table in every}
     schema = {
@@ -39,7 +39,7 @@ def _columns(table: Table | PublicTable) -> dict[str, Type | None]:
 
 
 def describe_file(source: str | Path) -> dict[str, Type | None]:
-    """Column -> type; text in CSV, None for what questions cannot be about."""
+    """Return column -> type; text in CSV, None for what questions cannot be about."""
     path, suffix = Path(source), _suffix(source)
     if not path.is_file() or suffix not in (*CSV_SUFFIXES, ".parquet"):
         raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""DuckDB's own words."""
+"""DuckDB's dialect."""
 
 from sqlglot import exp
 
@@ -28,7 +28,7 @@ class DuckDBDialect(TryCasting):
         return wanted
 
     def stored_type(self, physical: str) -> Type | None:
-        """The type that a column stored so has here; None for what questions cannot be about."""
+        """Return the type that a column stored so has here; None for what questions cannot be about."""
         if physical in INTEGERS or physical in WIDE_INTEGERS or physical.endswith(",0)"):
             return "integer"
         if physical in ("FLOAT", "DOUBLE") or physical.startswith("DECIMAL("):
@@ -41,25 +41,27 @@ class DuckDBDialect(TryCasting):
         return plain.get(physical)
 
     def nearest_whole(self, number: Built) -> Built:
-        """The BIGINT nearest to a double, halves to even; NULL where there is none."""
+        """Return the BIGINT nearest to a double, halves to even; NULL where there is none."""
         return try_cast(number, "BIGINT")
 
     def nth_smallest(self, number: Built, count: int) -> Built | None:
-        """A heap of the smallest; None above the size where it pays."""
+        """Return a heap of the smallest; None above the size where it pays."""
         if count > MOST_IN_HEAP:
             return None
         return call("list_extract", call("min", number, whole(count)), whole(count))
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """The upper half of DuckDB's own 64-bit hash. Of many values it is an exclusive or: hashed again."""
+        """Return the upper half of DuckDB's own 64-bit hash. Of many values it is an exclusive or: hashed
+        again.
+        """
         hashed = call("hash", call("hash", whole(salt, "HUGEINT"), *(value for value, _ in values)))
         return cast(binary(exp.BitwiseRightShift, hashed, whole(HASH_BITS, "UBIGINT")), "BIGINT")
 
     def md5_hash(self, canonical: Built) -> Built:
-        """The first 32 bits of md5 of a text in UTF-8."""
+        """Return the first 32 bits of md5 of a text in UTF-8."""
         digest = call("substr", call("md5", canonical), exp.Literal.number(1), exp.Literal.number(8))
         return cast(call("concat", text("0x"), digest), "BIGINT")
 
     def microseconds(self, moment: Built) -> Built:
-        """A timestamp as BIGINT: microseconds since 1970."""
+        """Return a timestamp as BIGINT: microseconds since 1970."""
         return call("epoch_us", moment)

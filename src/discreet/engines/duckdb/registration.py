@@ -1,10 +1,10 @@
 """How tables come into DuckDB: files, tables of a DuckDB file, frames in memory; each is read by its schema.
 
 CSV is parsed once, strictly: every column is text, and becomes another type only where the policy says so.
-A value that is not of its declared type is an error to the owner, who is told the column and nothing of the
-data. So is one that cannot be read at all: every column is read once, when the table is opened, because a
-question that met it later would fail, and tell that it is there. Files that stay where they are must then
-stay as they are.
+A value that is not of its declared type is an error to the owner, who learns the name of the column and
+nothing of the data. So is one that cannot be read at all: every column is read once, when the table is
+opened, because a question that met it later would fail, and tell that it is there. Files that stay where
+they are must then stay as they are.
 """
 
 import contextlib
@@ -66,25 +66,25 @@ class Registrar:
         bad = [each for each in columns if not self._reads(name, [each])]
         times = [each for each in bad if stored[each].startswith("TIMESTAMP")]
         bad = times if bad == columns and times else bad
-        told = f"Column {bad[0]!r}" if len(bad) == 1 else f"One of the columns {', '.join(map(repr, bad))}"
+        subject = f"Column {bad[0]!r}" if len(bad) == 1 else f"One of the columns {', '.join(map(repr, bad))}"
         raise PolicyViolation(
-            f"{told} of table {table.name!r} must hold values that can be read: text in UTF-8, times in "
+            f"{subject} of table {table.name!r} must hold values that can be read: text in UTF-8, times in "
             "range, no damaged part. Write the data anew.",
             table=table.name,
         )
 
     def _reads(self, name: str, columns: list[str]) -> bool:
-        """Whether every value of the columns is there; hashes need them all, statistics do not do."""
+        """Return whether every value of the columns is there; hashes need them all, statistics do not do."""
         hashes = [call("max", call("hash", column(each))) for each in columns]
         select = exp.Select().select(*hashes).from_(f'"{name}"')
         try:
             self._connection.execute(select.sql(dialect="duckdb")).fetchall()
-        except Exception:  # noqa: BLE001  # its words quote the data
+        except Exception:  # noqa: BLE001  # its message quotes the data
             return False
         return True
 
     def unchanged(self) -> bool:
-        """Whether the files that stayed where they are are still those that were read."""
+        """Return whether the files that stayed where they are are still those that were read."""
         return self.stamps == [_stamp(path) for path, *_ in self.stamps]
 
     def _register_file(self, table: Table | PublicTable, source: str, name: str) -> None:
@@ -148,7 +148,7 @@ class Registrar:
             ) from None
         try:
             self._connection.execute(f'CREATE TABLE "{name}" AS FROM frame')
-        except Exception:  # noqa: BLE001  # its words quote the data
+        except Exception:  # noqa: BLE001  # its message quotes the data
             self._refuse_frame(table)
         self._connection.unregister("frame")
 
@@ -159,12 +159,13 @@ class Registrar:
             try:
                 self._connection.execute(f"CREATE OR REPLACE TEMP TABLE alone AS {alone}")
             except Exception:  # noqa: BLE001
-                told = f"Column {name!r} of the frame of table {table.name!r}"
+                subject = f"Column {name!r} of the frame of table {table.name!r}"
                 break
         else:
-            told = f"The frame of table {table.name!r}"
+            subject = f"The frame of table {table.name!r}"
         raise PolicyViolation(
-            f"{told} must hold values that can be copied: text in UTF-8, all of one type.", table=table.name
+            f"{subject} must hold values that can be copied: text in UTF-8, all of one type.",
+            table=table.name,
         ) from None
 
     def _register_csv(self, table: Table | PublicTable, paths: list[str], delimiter: str, name: str) -> None:
@@ -173,7 +174,7 @@ class Registrar:
             exp.EQ(this=exp.column("delim"), expression=text(delimiter)),
             exp.EQ(this=exp.column("quote"), expression=text('"')),
             exp.EQ(this=exp.column("escape"), expression=text('"')),
-            *(exp.EQ(this=exp.column(word), expression=value) for word, value in (
+            *(exp.EQ(this=exp.column(option), expression=value) for option, value in (
                 ("header", exp.true()), ("auto_detect", exp.false()), ("strict_mode", exp.true()),
                 ("null_padding", exp.false()), ("ignore_errors", exp.false()),
             )),
@@ -186,7 +187,7 @@ class Registrar:
         raw = exp.Select().select(exp.Star()).from_(_function("read_csv", listed, *options))
         try:
             self._connection.execute(f"CREATE TEMP TABLE raw AS {raw.sql(dialect='duckdb')}")
-        except Exception:  # noqa: BLE001  # its words quote the data
+        except Exception:  # noqa: BLE001  # its message quotes the data
             raise PolicyViolation(
                 f"The file of table {table.name!r} must be strict CSV: a header, then as many fields a line.",
                 table=table.name,
@@ -217,7 +218,7 @@ class Registrar:
         if self._connection.execute(select.sql(dialect="duckdb")).fetchone() is not None:
             raise PolicyViolation(
                 f"Column {declared.name!r} of table {table.name!r} must hold values of type {declared.type}. "
-                "Declare it as text, or name the words that mean a missing value.",
+                "Declare it as text, or list the texts that mean a missing value under `missing`.",
                 table=table.name,
                 column=declared.name,
             )
@@ -228,7 +229,7 @@ def _asked_about(physical: str) -> bool:
 
 
 def _stamp(path: str) -> Stamp:
-    """What tells a file from one that was put in its place."""
+    """Return what tells a file from one that was put in its place."""
     try:
         found = os.stat(path)
     except OSError:
@@ -237,7 +238,7 @@ def _stamp(path: str) -> Stamp:
 
 
 def _plain_text(name: str, physical: str) -> exp.Expression:
-    """A column, its texts compared by their bytes whatever collation it was declared with."""
+    """Return a column, its texts compared by their bytes whatever collation it was declared with."""
     if physical != "VARCHAR":
         return column(name)
     binary = exp.Collate(this=column(name), expression=exp.to_identifier("binary", quoted=True))
@@ -256,7 +257,7 @@ def _refusing(table: Table | PublicTable, what: str) -> Iterator[None]:
 
 
 def read_header(path: str, delimiter: str) -> list[str]:
-    """The first line of a CSV file: its column names."""
+    """Return the first line of a CSV file: its column names."""
     import gzip
 
     opener = gzip.open if path.endswith(".gz") else open
@@ -274,11 +275,11 @@ def _function(name: str, *arguments: exp.Expression) -> exp.Expression:
     return exp.Table(this=call(name, *arguments))
 
 
-def _without_missing(field: str, words: tuple[str, ...]) -> exp.Expression:
+def _without_missing(field: str, missing: tuple[str, ...]) -> exp.Expression:
     raw = column(field)
-    if not words:
+    if not missing:
         return raw
-    listed = exp.In(this=raw.copy(), expressions=[text(word) for word in words])
+    listed = exp.In(this=raw.copy(), expressions=[text(each) for each in missing])
     return when((exp.Not(this=exp.paren(listed)), raw))
 
 

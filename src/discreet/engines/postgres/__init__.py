@@ -95,7 +95,7 @@ class PostgresEngine(SQLEngine):
         try:
             with self._session() as connection:
                 connection.execute(b"SELECT 1")
-        except Exception:  # noqa: BLE001  # its words name hosts and users
+        except Exception:  # noqa: BLE001  # its message names hosts and users
             cannot_reach()
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class PostgresEngine(SQLEngine):
                 }
         except (InvalidParameter, PolicyViolation):
             raise
-        except Exception:  # noqa: BLE001  # its words name hosts and users
+        except Exception:  # noqa: BLE001  # its message names hosts and users
             cannot_open()
         for name, columns in stored.items():
             if not columns:
@@ -170,7 +170,7 @@ class PostgresEngine(SQLEngine):
     def _pinned(self, connection: "Connection[Any]") -> Iterator[None]:
         """A transaction under our settings, which end with it: a pooler may give the next another backend."""
         listed = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
-        values = [word for setting in self._settings.items() for word in setting]
+        values = [part for setting in self._settings.items() for part in setting]
         with connection.transaction():
             connection.execute(f"SELECT {listed}".encode(), values)
             yield
@@ -217,7 +217,7 @@ def _check_server(connection: "Connection[Any]") -> None:
 
 
 def _folded(name: str) -> str:
-    """A name as SQL reads it: small letters, unless it is quoted."""
+    """Return a name as SQL reads it: small letters, unless it is quoted."""
     return name[1:-1].replace('""', '"') if name.startswith('"') else name.lower()
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL's own words: it has no TRY_CAST, raises where others give NULL, and sorts by the locale."""
+"""PostgreSQL's dialect: it has no TRY_CAST, raises where others give NULL, and sorts by the locale."""
 
 import datetime
 import itertools
@@ -40,7 +40,7 @@ from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Type, Value
 
 INTEGERS = ("smallint", "integer", "bigint")
 TEXTS = ("text", "uuid", "name", "enum", "citext")
-# A day of the calendar: what the grammar allows, and what a cast would raise for, told apart.
+# A day of the calendar: what the grammar allows, and what a cast would raise for, kept apart.
 DAY = (
     r"(?!0000)([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])"
     r"|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)"
@@ -82,7 +82,7 @@ class PostgresDialect(Dialect):
         self._names = itertools.count()  # aliases differ, so that none hides another
 
     def let(self, value: Built, body: Callable[[Built], Built]) -> Built:
-        """A scalar subquery that computes the value once; PostgreSQL would compute each copy."""
+        """Return a scalar subquery that computes the value once; PostgreSQL would compute each copy."""
         return body(value) if _is_plain(value) else self._bind([value], lambda given: body(given[0]))
 
     def _bind(self, values: list[Built], body: Callable[[list[Built]], Built]) -> Built:
@@ -111,7 +111,7 @@ class PostgresDialect(Dialect):
         return binary(exp.And, binary(exp.EQ, *values), binary(exp.EQ, *missing))
 
     def stored_type(self, physical: str) -> Type | None:
-        """The type that a column stored so has here; None for what questions cannot be about."""
+        """Return the type that a column stored so has here; None for what questions cannot be about."""
         if physical in INTEGERS or (physical.startswith("numeric(") and physical.endswith(",0)")):
             return "integer"
         if physical in ("real", "double precision") or physical.startswith("numeric"):
@@ -124,7 +124,9 @@ class PostgresDialect(Dialect):
         return plain.get(physical)
 
     def read_column(self, name: str, physical: str, kind: Type) -> Built:
-        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
+        """Return a stored column as its declared type: NaN, and what the type cannot hold, are missing
+        values.
+        """
         stored = column(name)
         if kind == "integer":
             return self.narrow(stored) if physical.startswith("numeric") else cast(stored, "BIGINT")
@@ -169,7 +171,7 @@ class PostgresDialect(Dialect):
         return self.no_nan(self._apply(DIVIDE, left, right))
 
     def _apply(self, template: str, left: Built, right: Built) -> Built:
-        """A template of two values, at most one of them a constant that the planner sees."""
+        """Return a template of two values, at most one of them a constant that the planner sees."""
         if is_ordinary(right):
             return self._bind([left], lambda given: filled(template, x=given[0], y=right))
         return self._bind([left, right], lambda given: filled(template, x=given[0], y=given[1]))
@@ -188,12 +190,12 @@ class PostgresDialect(Dialect):
     # Whole numbers.
 
     def narrow(self, wide: Built) -> Built:
-        """A NUMERIC as BIGINT, or NULL where it does not fit."""
+        """Return a NUMERIC as BIGINT, or NULL where it does not fit."""
         low, high = whole(SMALLEST_INTEGER, "HUGEINT"), whole(LARGEST_INTEGER, "HUGEINT")
         return self.let(wide, lambda x: when((between(x.copy(), low, high), cast(x.copy(), "BIGINT"))))
 
     def nearest_whole(self, number: Built) -> Built:
-        """The BIGINT nearest to a double, halves to even; NULL where there is none."""
+        """Return the BIGINT nearest to a double, halves to even; NULL where there is none."""
 
         def fitting(x: Built) -> Built:
             low = binary(exp.GTE, x.copy(), real(-(2.0**63)))
@@ -203,13 +205,15 @@ class PostgresDialect(Dialect):
         return self.let(number, fitting)
 
     def widened(self, whole_number: Built) -> Built:
-        """A NUMERIC as a double: PostgreSQL reads its text, which rounds once."""
+        """Return a NUMERIC as a double: PostgreSQL reads its text, which rounds once."""
         return cast(whole_number, "DOUBLE")
 
     # Texts.
 
     def read_text(self, value: Built, kind: Type) -> Built:
-        """A text as another type, by the grammars of `discreet.queries.evaluate`: tested, then cast."""
+        """Return a text as another type, by the grammars of `discreet.queries.evaluate`: tested, then
+        cast.
+        """
 
         def read(x: Built) -> Built:
             fits = _matches(x, f"^({GRAMMARS[kind]})$")
@@ -221,7 +225,7 @@ class PostgresDialect(Dialect):
         return self.let(value, read)
 
     def _read_long(self, x: Built) -> Built:
-        """The double of a text that is a number, perhaps one with too many digits or too far out."""
+        """Return the double of a text that is a number, perhaps one with too many digits or too far out."""
         number, exact = cast(x.copy(), "DOUBLE"), cast(x.copy(), "HUGEINT")
         short = binary(exp.LTE, call("length", x.copy()), whole(SURE))
         sure = binary(exp.And, short, exp.Not(this=_matches(x, "[eE]")))
@@ -235,16 +239,16 @@ class PostgresDialect(Dialect):
         )
 
     def to_text(self, value: Built, kind: Type | None) -> Built:
-        """A whole number, truth value or date as text, in the order of code points."""
+        """Return a whole number, truth value or date as text, in the order of code points."""
         return _plain_text(cast(value, "VARCHAR"))
 
     def like(self, value: Built, pattern: Built) -> Built:
-        """LIKE, in which a backslash stands for itself."""
+        """LIKE, in which a backslash is a plain character."""
         like = exp.Like(this=value, expression=pattern)
         return exp.paren(exp.Escape(this=like, expression=text("")), copy=False)
 
     def length(self, value: Built) -> Built:
-        """The number of code points."""
+        """Return the number of code points."""
         return cast(call("length", value), "BIGINT")
 
     def substring(self, value: Built, *places: Built) -> Built:
@@ -254,30 +258,31 @@ class PostgresDialect(Dialect):
     # Dates.
 
     def date_part(self, name: str, value: Built) -> Built:
-        """A part of a date or timestamp as a whole number; seconds have a fraction."""
+        """Return a part of a date or timestamp as a whole number; seconds have a fraction."""
         return cast(call("floor", call("date_part", text(name), value)), "BIGINT")
 
     def date_trunc(self, unit: str, value: Built, kind: Type) -> Built:
-        """The first moment of the unit, as the type it was; of a date it would have a time zone."""
+        """Return the first moment of the unit, as the type it was; of a date it would have a time zone."""
         return cast(call("date_trunc", text(unit), cast(value, "TIMESTAMP")), SQL_TYPES[kind])
 
     # Hashes.
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """The upper half of PostgreSQL's 64-bit hash of a row, with the salt as its seed. That of several
-        values is a sum: hashed again."""
+        """Return the upper half of PostgreSQL's 64-bit hash of a row, with the salt as its seed. That of
+        several values is a sum: hashed again.
+        """
         combined = call("hash_record_extended", call("ROW", *(value for value, _ in values)), whole(salt))
         hashed = call("hashint8extended", combined, whole(salt))
         upper = binary(exp.BitwiseRightShift, hashed, exp.Literal.number(HASH_BITS))
         return binary(exp.BitwiseAnd, upper, whole(2**HASH_BITS - 1))
 
     def md5_hash(self, canonical: Built) -> Built:
-        """The first 32 bits of md5 of a text in UTF-8."""
+        """Return the first 32 bits of md5 of a text in UTF-8."""
         digest = call("substr", call("md5", canonical), exp.Literal.number(1), exp.Literal.number(8))
         return cast(cast(call("concat", text("x00000000"), digest), "BIT(64)"), "BIGINT")
 
     def microseconds(self, moment: Built) -> Built:
-        """A timestamp as BIGINT: microseconds since 1970."""
+        """Return a timestamp as BIGINT: microseconds since 1970."""
         seconds = exp.Extract(this=exp.var("epoch"), expression=moment)
         return cast(binary(exp.Mul, seconds, whole(10**6, "HUGEINT")), "BIGINT")
 
@@ -293,14 +298,14 @@ NOTHING: dict[Type, Value] = {
 
 
 def _is_plain(node: Built) -> bool:
-    """Whether a copy costs no more than a name."""
+    """Return whether a copy costs no more than a name."""
     while isinstance(node, exp.Cast | exp.Paren | exp.Collate | exp.Neg):
         node = node.this
     return isinstance(node, exp.Column | exp.Literal | exp.Null)
 
 
 def _plain_text(node: Built) -> Built:
-    """A text in the order of code points, whatever the locale of the database."""
+    """Return a text in the order of code points, whatever the locale of the database."""
     return exp.paren(exp.Collate(this=node, expression=exp.to_identifier("C", quoted=True)), copy=False)
 
 
@@ -309,5 +314,5 @@ def _matches(x: Built, pattern: str) -> Built:
 
 
 def _vanishes(number: Built) -> Built:
-    """Whether a NUMERIC rounds to zero as a double, which the cast would raise for."""
+    """Return whether a NUMERIC rounds to zero as a double, which the cast would raise for."""
     return binary(exp.LTE, call("abs", number.copy()), cast(text(UNDERFLOW), "HUGEINT"))

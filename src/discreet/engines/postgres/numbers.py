@@ -87,7 +87,7 @@ def reduced(factor: float) -> str:
 
 
 def is_ordinary(node: exp.Expression) -> bool:
-    """Whether a tree is a constant whose multiples in the templates, computed ahead, all exist."""
+    """Return whether a tree is a constant whose multiples in the templates, computed ahead, all exist."""
     while isinstance(node, exp.Paren | exp.Neg | exp.Cast):
         node = node.this
     return isinstance(node, exp.Literal) and (
@@ -96,7 +96,7 @@ def is_ordinary(node: exp.Expression) -> bool:
 
 
 def filled(template: str, **values: exp.Expression) -> exp.Expression:
-    """A template with trees in the place of its one-letter names."""
+    """Return a template with trees in the place of its one-letter names."""
     tree = _parsed(template).copy()
     for name in list(tree.find_all(exp.Column)):
         if name.name in values:

@@ -47,7 +47,7 @@ class SparkTables:
             return {field.name: field.dataType.simpleString() for field in frame.schema.fields}
         except DiscreetError:
             raise
-        except Exception:  # noqa: BLE001  # Spark's words on a source may quote it
+        except Exception:  # noqa: BLE001  # Spark's message may quote the source
             raise InvalidParameter(
                 f"source of table {table.name!r} must be Parquet that Spark can read, a CSV file, a table of "
                 f"its catalogue, or a frame, got {_shown(source)}."
@@ -80,7 +80,7 @@ class SparkTables:
         return self._session.table(name)
 
     def _adopted(self, frame: Any) -> Any:
-        """A frame of the owner's session, seen from ours under a name that nobody guesses."""
+        """Return a frame of the owner's session, seen from ours under a name that no one can guess."""
         name = f"discreet_{uuid.uuid4().hex}"
         frame.createGlobalTempView(name)
         self._global.append(name)
@@ -104,13 +104,13 @@ def _reads(frame: Any, columns: list[str]) -> bool:
     named = [each.replace("`", "``") for each in columns]
     try:
         frame.selectExpr(*(f"max(xxhash64(`{each}`))" for each in named)).collect()
-    except Exception:  # noqa: BLE001  # its words may quote the data
+    except Exception:  # noqa: BLE001  # its message may quote the data
         return False
     return True
 
 
 def rows_of(source: object) -> int | None:
-    """How many rows a Parquet file has, if it can be read from here: its last bytes say so."""
+    """Return how many rows a Parquet file has, if it can be read from here: its last bytes say so."""
     if not isinstance(source, str | Path) or Path(source).suffix != ".parquet" or not Path(source).is_file():
         return None
     import pyarrow.parquet
@@ -121,7 +121,7 @@ def rows_of(source: object) -> int | None:
 
 
 def _as_arrow(held: Any) -> Any:
-    """A frame in memory as Arrow: every PySpark reads that, but not every version of pandas."""
+    """Return a frame in memory as Arrow: every PySpark reads that, but not every version of pandas."""
     kind = type(held).__module__.partition(".")[0]
     if kind == "polars":
         return held.to_arrow()
@@ -215,7 +215,9 @@ class SparkEngine(SQLEngine):
         return NumberedStatement if scan is None or self._is_crowded(scan) else SortedStatement
 
     def _is_crowded(self, scan: Scan) -> bool:
-        """Whether a unit may have too many of a table's rows; looked up once, as only speed depends on it."""
+        """Return whether a unit may have too many of a table's rows; looked up once, as only speed depends on
+        it.
+        """
         if scan.table not in self._crowded:
             self._crowded[scan.table] = not self._is_small(scan) and self._most_of(scan) > CROWDED
         return self._crowded[scan.table]

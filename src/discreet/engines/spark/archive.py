@@ -40,7 +40,7 @@ def store() -> Path:
         _end_java()
         if not made.is_file():
             cannot_open()
-        made.replace(archive)  # whole or not at all, for whoever starts meanwhile
+        made.replace(archive)  # whole or not at all, for a process that starts meanwhile
     return archive
 
 

@@ -1,4 +1,4 @@
-"""Spark's own words: decimals for wide whole numbers, casts that give NULL, a floor that stays a double."""
+"""Spark's dialect: decimals for wide whole numbers, casts that give NULL, a floor that stays a double."""
 
 import re
 from typing import Any, ClassVar
@@ -42,7 +42,9 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def _write_cast(writer: SparkGenerator, node: exp.Cast) -> str:
-    """A number of ours as a short literal: a first statement is read by a parser that is not warm yet."""
+    """Return a number of ours as a short literal: a first statement is read by a parser that is not warm
+    yet.
+    """
     suffix = SUFFIXES.get(node.to.this)
     if suffix is not None and isinstance(node.this, exp.Literal) and NUMBER.fullmatch(node.this.name):
         return node.this.name + suffix
@@ -64,7 +66,7 @@ class Writer(SparkGenerator):
 
 
 class Printer(Spark):
-    """Spark's SQL as sqlglot prints it, in our words."""
+    """Spark's SQL as sqlglot prints it, with our function names."""
 
     Generator = Writer
 
@@ -80,18 +82,20 @@ class SparkDialect(TryCasting):
     integers = INTEGERS
 
     def write(self, tree: exp.Expression) -> str:
-        """The tree as text, without parentheses that say nothing: Spark's parser tries each of them twice."""
+        """Return the tree as text, without parentheses that say nothing: Spark's parser tries each of them
+        twice.
+        """
         for node in list(tree.find_all(exp.Paren)):
             if isinstance(node.parent, exp.Func) and not isinstance(node.parent, exp.Binary):
                 node.replace(node.this)
         return super().write(tree)
 
     def materialized(self, *, wanted: bool) -> bool | None:
-        """Spark has no word for it; it finds equal exchanges by itself."""
+        """Return None: Spark has no syntax for it; it finds equal exchanges by itself."""
         return None
 
     def stored_type(self, physical: str) -> Type | None:
-        """The type that a column stored so has here; None for what questions cannot be about.
+        """Return the type that a column stored so has here; None for what questions cannot be about.
 
         A text under a collation of its own would make two people one.
         """
@@ -117,7 +121,7 @@ class SparkDialect(TryCasting):
         return call("sum", cast(number, "HUGEINT"))
 
     def small_total(self, number: Built) -> Built:
-        """A sum that surely fits in 64 bits."""
+        """Return a sum that surely fits in 64 bits."""
         return call("sum", cast(number, "BIGINT"))
 
     def quotient(self, left: Built, right: Built) -> Built:
@@ -139,13 +143,15 @@ class SparkDialect(TryCasting):
         return when((narrow, cast(quick, "HUGEINT")), otherwise=slow)
 
     def nearest_whole(self, number: Built) -> Built:
-        """The BIGINT nearest to a double, halves to even; NULL where there is none (casts take 2⁶³ down)."""
+        """Return the BIGINT nearest to a double, halves to even; NULL where there is none (casts take 2⁶³
+        down).
+        """
         above = binary(exp.GTE, number, real(-BEYOND))
         inside = every([above, binary(exp.LT, number.copy(), real(BEYOND))])
         return when((inside, cast(call("rint", number.copy()), "BIGINT")))
 
     def matches(self, value: Built, grammar: str) -> Built:
-        """Whether a whole text is of a grammar; $ would pass a last line break."""
+        """Return whether a whole text is of a grammar; $ would pass a last line break."""
         return call("rlike", value, text(rf"\A(?:{grammar})\z"))
 
     def substring(self, value: Built, *places: Built) -> Built:
@@ -159,26 +165,28 @@ class SparkDialect(TryCasting):
         return cast(call("datediff", left, right), "BIGINT")
 
     def date_part(self, name: str, value: Built) -> Built:
-        """A part of a date or timestamp as a whole number: weeks begin with 1 here, seconds have parts."""
+        """Return a part of a date or timestamp as a whole number: weeks begin with 1 here, seconds have
+        parts.
+        """
         if name == "second":
             return cast(call("second", value), "BIGINT")
         part = cast(call("date_part", text(PARTS.get(name, name)), value), "BIGINT")
         return binary(exp.Sub, part, whole(1)) if name == "dow" else part
 
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """The upper half of XXH64."""
+        """Return the upper half of XXH64."""
         hashed = call("xxhash64", whole(salt), *(value for value, _ in values))
         return call("shiftrightunsigned", hashed, exp.Literal.number(32))
 
     def md5_hash(self, canonical: Built) -> Built:
-        """The first 32 bits of md5 of a text in UTF-8."""
+        """Return the first 32 bits of md5 of a text in UTF-8."""
         one, eight, ten, sixteen = (exp.Literal.number(each) for each in (1, 8, 10, 16))
         return cast(
             call("conv", call("substring", call("md5", canonical), one, eight), sixteen, ten), "BIGINT"
         )
 
     def microseconds(self, moment: Built) -> Built:
-        """A timestamp as BIGINT: microseconds since 1970."""
+        """Return a timestamp as BIGINT: microseconds since 1970."""
         return call("unix_micros", cast(moment, "TIMESTAMPTZ"))
 
 

@@ -29,7 +29,7 @@ logger.gateway.level = off
 
 
 def archive_path(version: str) -> Path | None:
-    """Where the classes of a PySpark are stored; None for a user without a home.
+    """Return where the classes of a PySpark are stored; None for a user without a home.
 
     >>> archive_path("4.3.0").name
     'spark-4.3.0.jsa'
@@ -42,14 +42,14 @@ def archive_path(version: str) -> Path | None:
 
 
 def java_options(version: str) -> str:
-    """What Java is told, with the archive if there is one."""
+    """Return the options of Java, with the archive if there is one."""
     archive = archive_path(version)
     stored = [f'"-XX:SharedArchiveFile={archive}"'] if archive is not None and archive.is_file() else []
     return " ".join((*FLAGS, *stored))
 
 
 def silence(folder: str) -> str:
-    """The option under which Java's loggers are silent, settled in a file of a private folder."""
+    """Return the option under which Java's loggers are silent, settled in a file of a private folder."""
     path = Path(folder) / "log4j2.properties"
     path.write_text(LOGGING, encoding="utf-8")
     return f'"-Dlog4j2.configurationFile={path.as_uri()}"'

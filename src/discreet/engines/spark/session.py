@@ -1,6 +1,6 @@
-"""Sessions of Spark: opened at an address or beside a given one, with settings of their own.
+"""Sessions of Spark: opened at an address or next to an existing one, with settings of their own.
 
-A question runs in a session that nobody else uses: its settings fix what SQL means (ANSI, UTC, no
+A question runs in a session of its own: its settings fix what SQL means (ANSI, UTC, no
 substitution of variables into texts), whatever the owner's own session is set to.
 """
 
@@ -65,7 +65,7 @@ class Opened:
 
 
 def open_beside(given: object) -> Opened:
-    """A session of our own on the Spark of a given one, which stays the owner's."""
+    """Return a session of our own on the Spark of a given one, which stays the owner's."""
     if not hasattr(given, "newSession"):
         raise InvalidParameter(
             "engine must be a Spark session that can make another (over Spark Connect: of version 4.3). "
@@ -77,7 +77,9 @@ def open_beside(given: object) -> Opened:
 
 
 def open_at(address: str) -> Opened:
-    """A session at sc://host:port, spark://host:port or local[cores]; Spark is started where it must be."""
+    """Return a session at sc://host:port, spark://host:port or local[cores]; Spark is started where it must
+    be.
+    """
     try:
         return _open_remote(address) if address.startswith("sc://") else _open_driver(address)
     except InvalidParameter:
@@ -87,7 +89,7 @@ def open_at(address: str) -> Opened:
 
 
 def is_alive(session: Any) -> bool:
-    """Whether the session still answers at all."""
+    """Return whether the session still answers at all."""
     with quiet(), contextlib.suppress(Exception):
         return bool(session.sql("SELECT 1").collect())
     return False
@@ -99,7 +101,9 @@ def quiet() -> Iterator[None]:
     from pyspark.logger import PySparkLogger
 
     for name in LOGGERS:
-        logger = PySparkLogger.getLogger(name)  # of PySpark's own class: on another its words would fail
+        logger = PySparkLogger.getLogger(
+            name
+        )  # of PySpark's own class: on another class its calls would fail
         if _is_not_ours not in logger.filters:
             logger.addFilter(_is_not_ours)
     token = _asking.set(True)
@@ -246,14 +250,14 @@ def _release(address: str) -> None:
 
 
 def _answers(context: Any) -> bool:
-    """Whether the driver of a context is still there."""
+    """Return whether the driver of a context is still there."""
     with quiet(), contextlib.suppress(Exception):
         return not context._jsc.sc().isStopped()
     return False
 
 
 def _forget(address: str) -> None:
-    """Drop what PySpark holds of a driver that is gone: it has no word for that, and would wait forever."""
+    """Drop what PySpark holds of a driver that is gone: it has no call for that, and would wait forever."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

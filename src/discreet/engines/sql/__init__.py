@@ -1,4 +1,4 @@
-"""Small words for building SQL trees: columns, casts, literals. Nothing here takes text from a question.
+"""Small functions for building SQL trees: columns, casts, literals. Nothing here takes text from a question.
 
 SQL is only ever built as sqlglot trees: names are ours (c0, c1, unit, ...), values are literals.
 """
@@ -21,7 +21,7 @@ SQL_TYPES: dict[Type, str] = {
 
 
 def column(name: str, table: str | None = None) -> exp.Expression:
-    """A column by one of our own names."""
+    """Return a column by one of our own names."""
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
 
 
@@ -42,33 +42,33 @@ def try_cast(node: exp.Expression, kind: str) -> exp.Expression:
 
 @cache
 def _type(kind: str) -> exp.DataType:
-    """A type of ours; reading its name takes a parser, and a question casts hundreds of times."""
+    """Return a type of ours; reading its name takes a parser, and a question casts hundreds of times."""
     return exp.DataType.build(kind, dialect="duckdb")
 
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:
-    """name(arguments), printed as it stands."""
+    """name(arguments), printed as it is."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def text(value: str) -> exp.Expression:
-    """A text literal."""
+    """Return a text literal."""
     return exp.Literal.string(value)
 
 
 def whole(value: int, kind: str = "BIGINT") -> exp.Expression:
-    """A whole number of a stated width, or wider: bare literals have 32 bits and would overflow."""
+    """Return a whole number of a stated width, or wider: bare literals have 32 bits and would overflow."""
     fits = SMALLEST_INTEGER <= value <= LARGEST_INTEGER
     return cast(exp.Literal.string(str(value)), kind if fits else "INT128")
 
 
 def real(value: float) -> exp.Expression:
-    """A double, read back from its shortest text, which is exact."""
+    """Return a double, read back from its shortest text, which is exact."""
     return cast(exp.Literal.string(repr(value)), "DOUBLE")
 
 
 def literal(value: Value, kind: Type | None) -> exp.Expression:
-    """A value of the data's types."""
+    """Return a value of the data's types."""
     if value is None:
         return cast(exp.null(), SQL_TYPES[kind or "text"])
     if isinstance(value, bool):
@@ -107,7 +107,7 @@ def is_known(node: exp.Expression) -> exp.Expression:
 
 
 def every(conditions: list[exp.Expression]) -> exp.Expression:
-    """All of the conditions."""
+    """Return all of the conditions."""
     joined = conditions[0]
     for each in conditions[1:]:
         joined = binary(exp.And, joined, each)

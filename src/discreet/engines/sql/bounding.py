@@ -9,7 +9,7 @@
     kept     what is added up
 
 A place is 32 bits of hash above 32 bits of the group's number. No two groups of a unit tie, so
-`place <= last` keeps exactly `max_groups` of them, and nobody is sorted. Rows of a unit over `max_rows` are
+`place <= last` keeps exactly `max_groups` of them, and nothing is sorted. Rows of a unit over `max_rows` are
 numbered in the order of (hash, values), where the hash is also of a row's ordinal among the rows that are
 equal to it; rows that tie there are equal in all that is added up.
 """
@@ -59,7 +59,7 @@ class Statement:
     relations: Relations
 
     def build(self) -> exp.Select:
-        """The whole statement."""
+        """Return the whole statement."""
         steps: list[tuple[str, exp.Expression, bool]] = [("base", self._base(), False)]
         if self.plan.labels is None:
             steps.append(("found", self._found(), True))
@@ -195,7 +195,7 @@ class Statement:
         return sums
 
     def _capped_counts(self) -> list[exp.Expression]:
-        """Where all rows count the same, the first `max_rows` of them need not be looked for."""
+        """Return where all rows count the same, the first `max_rows` of them need not be looked for."""
         most = whole(self.plan.max_rows)
         counts = [
             named(call("least", cast(column(name), "BIGINT"), most.copy()), name) for name in self._numbers
@@ -204,7 +204,7 @@ class Statement:
         return [column(UNIT), column(GROUP), *counts, *found]
 
     def _first_rows(self, *, among: str | None = None) -> exp.Select:
-        """The first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
+        """Return the first `max_rows` rows of each unit and group; of those in `among`, where it is given."""
         names = [UNIT, GROUP, *self._row_numbers, *([FOUND] if self.plan.labels is None else [])]
         each = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
         each.select(named(self._ordinal("rows"), ORDINAL), copy=False)
@@ -220,7 +220,7 @@ class Statement:
         return select.where(binary(exp.LTE, column(PLACE), whole(self.plan.max_rows)), copy=False)
 
     def _ordinal(self, table: str) -> exp.Expression:
-        """The ordinal of a row among those of its unit and group that are equal to it, from 0."""
+        """Return the ordinal of a row among those of its unit and group that are equal to it, from 0."""
         cell = [column(UNIT, table), column(GROUP, table)]
         numbers = [column(name, table) for name in self._row_numbers]
         number = row_number(cell, numbers)
@@ -229,8 +229,8 @@ class Statement:
         return binary(exp.Sub, number, first)  # both pass over one sorted list
 
     def _row_order(self, table: str) -> list[exp.Expression]:
-        """What rows of a unit in a group are ordered by: the hash of a row's measures and ordinal, then the
-        measures.
+        """Return what rows of a unit in a group are ordered by: the hash of a row's measures and ordinal,
+        then the measures.
 
         They are whole numbers >= 0, 0 where a row adds nothing; those that no row differs in order nothing.
         """
@@ -273,7 +273,7 @@ class Statement:
     # Tallies: rows stay rows.
 
     def _tallied(self) -> list[tuple[str, exp.Expression, bool]]:
-        """All rows are numbered: finding out first who has too many costs more than it saves."""
+        """Return all rows are numbered: finding out first who has too many costs more than it saves."""
         first = self._first_rows()
         return [("bounded", first, self._limits_groups), *self._keep("bounded", self._pair_columns())]
 
@@ -299,7 +299,7 @@ class Statement:
         return select if self.plan.labels is not None else self._with_keys(select)
 
     def _with_keys(self, added: exp.Select) -> exp.Select:
-        """Found keys beside the number of their group."""
+        """Return the found keys next to the number of their group."""
         names = ["m0", COUNT] if self.plan.tally is not None else self._numbers
         keys = [column(f"k{index}", "found") for index in range(len(self.plan.keys))]
         select = exp.Select().from_(added.subquery("added", copy=False), copy=False)

@@ -1,8 +1,8 @@
-"""The words in which SQL engines differ, and nothing else: one object for each engine.
+"""What SQL engines write differently, and nothing else: one object for each engine.
 
 Statements are built once, as sqlglot trees, in types named as DuckDB names them (BIGINT, DOUBLE, VARCHAR,
 and HUGEINT for whole numbers of up to 38 digits); a dialect builds what engines say or do differently, and
-writes the finished tree. Every word is total: no input makes it fail, an impossible result is NULL, and it
+writes the finished tree. Every method is total: no input makes it fail, an impossible result is NULL, and it
 means what `discreet.queries.evaluate` says. A part that is used twice must be copied.
 """
 
@@ -31,7 +31,7 @@ from discreet.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAM
 from discreet.tables import Type, Value
 
 Built = exp.Expression
-Typed = tuple[Built, Type | None]  # a type of None stands for a unit or a whole number of ours
+Typed = tuple[Built, Type | None]  # None is the type of a unit or of a whole number of ours
 GRAMMARS: Mapping[Type, str] = {
     "integer": INTEGER_GRAMMAR,
     "number": NUMBER_GRAMMAR,
@@ -46,11 +46,13 @@ class Dialect(ABC):
     printer: ClassVar[Any]  # sqlglot's name of the dialect, or a class of it
 
     def write(self, tree: exp.Expression) -> str:
-        """The tree as text. It is used up: copying it first costs as much again."""
+        """Return the tree as text. It is used up: copying it first costs as much again."""
         return tree.sql(dialect=self.printer, copy=False)
 
     def materialized(self, *, wanted: bool) -> bool | None:
-        """How a step that is used twice is marked: computed once (True), in place (False), not at all."""
+        """Return how a step that is used twice is marked: computed once (True), in place (False), not at
+        all.
+        """
         return wanted or None
 
     def let(self, value: Built, body: Callable[[Built], Built]) -> Built:
@@ -60,7 +62,7 @@ class Dialect(ABC):
     # Values.
 
     def literal(self, value: Value, kind: Type | None) -> Built:
-        """A value of the data's types."""
+        """Return a value of the data's types."""
         return literal(value, kind)
 
     def same(self, left: Built, right: Built, kind: Type | None) -> Built:
@@ -69,11 +71,13 @@ class Dialect(ABC):
 
     @abstractmethod
     def stored_type(self, physical: str) -> Type | None:
-        """The type that a column stored so has here; None for what questions cannot be about."""
+        """Return the type that a column stored so has here; None for what questions cannot be about."""
 
     @abstractmethod
     def read_column(self, name: str, physical: str, kind: Type) -> Built:
-        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
+        """Return a stored column as its declared type: NaN, and what the type cannot hold, are missing
+        values.
+        """
 
     # Doubles.
 
@@ -100,11 +104,11 @@ class Dialect(ABC):
     # Whole numbers, in 64 bits or wide.
 
     def total(self, number: Built) -> Built:
-        """The exact sum of an aggregate's whole numbers, which are BIGINT or HUGEINT."""
+        """Return the exact sum of an aggregate's whole numbers, which are BIGINT or HUGEINT."""
         return call("sum", number)
 
     def small_total(self, number: Built) -> Built:
-        """The same, where it surely fits in 64 bits: as BIGINT."""
+        """Return the same, where it surely fits in 64 bits: as BIGINT."""
         return cast(self.total(number), "BIGINT")
 
     def quotient(self, left: Built, right: Built) -> Built:
@@ -113,36 +117,38 @@ class Dialect(ABC):
 
     @abstractmethod
     def narrow(self, wide: Built) -> Built:
-        """A HUGEINT as BIGINT, or NULL where it does not fit."""
+        """Return a HUGEINT as BIGINT, or NULL where it does not fit."""
 
     @abstractmethod
     def nearest_whole(self, number: Built) -> Built:
-        """The BIGINT nearest to a double, halves to even; NULL where there is none."""
+        """Return the BIGINT nearest to a double, halves to even; NULL where there is none."""
 
     def widened(self, whole_number: Built) -> Built:
-        """A HUGEINT as a double, rounded once: engines cast it in two parts, but read its text well."""
+        """Return a HUGEINT as a double, rounded once: engines cast it in two parts, but read its text
+        well.
+        """
         return cast(cast(whole_number, "VARCHAR"), "DOUBLE")
 
     def nth_smallest(self, number: Built, count: int) -> Built | None:
-        """An aggregate: the count-th smallest; None where the engine is better off numbering rows."""
+        """Return an aggregate: the count-th smallest; None where the engine is better off numbering rows."""
         return call("min", number) if count == 1 else None
 
     # Texts.
 
     @abstractmethod
     def read_text(self, value: Built, kind: Type) -> Built:
-        """A text as another type, by the grammars in `discreet.queries.evaluate`."""
+        """Return a text as another type, by the grammars in `discreet.queries.evaluate`."""
 
     def to_text(self, value: Built, kind: Type | None) -> Built:
-        """A whole number, truth value or date as text."""
+        """Return a whole number, truth value or date as text."""
         return cast(value, "VARCHAR")
 
     def like(self, value: Built, pattern: Built) -> Built:
-        """LIKE, in which a backslash stands for itself."""
+        """LIKE, in which a backslash is a plain character."""
         return binary(exp.Like, value, pattern)
 
     def length(self, value: Built) -> Built:
-        """The number of code points."""
+        """Return the number of code points."""
         return call("length", value)
 
     def substring(self, value: Built, *places: Built) -> Built:
@@ -150,7 +156,7 @@ class Dialect(ABC):
         return call("substring", value, *places)
 
     def translate(self, value: Built, before: str, after: str) -> Built:
-        """Each character of `before` replaced by its fellow."""
+        """Return each character of `before` replaced by its fellow."""
         return call("translate", value, text(before), text(after))
 
     # Dates.
@@ -160,18 +166,18 @@ class Dialect(ABC):
         return cast(binary(exp.Sub, left, right), "BIGINT")
 
     def date_part(self, name: str, value: Built) -> Built:
-        """A part of a date or timestamp as a whole number."""
+        """Return a part of a date or timestamp as a whole number."""
         return cast(call("date_part", text(name), value), "BIGINT")
 
     def date_trunc(self, unit: str, value: Built, kind: Type) -> Built:
-        """The first moment of the unit, as the type it was."""
+        """Return the first moment of the unit, as the type it was."""
         return cast(call("date_trunc", text(unit), value), SQL_TYPES[kind])
 
     # Hashes: unsigned 32-bit numbers as BIGINT.
 
     @abstractmethod
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
-        """Of the salt and the values, by whatever the engine does best.
+        """Return of the salt and the values, by whatever the engine does best.
 
         Where an engine combines the hashes of values by a sum or an exclusive or, which would prefer some
         of them, the whole is hashed once more.
@@ -179,11 +185,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def md5_hash(self, canonical: Built) -> Built:
-        """The first 32 bits of md5 of a text in UTF-8."""
+        """Return the first 32 bits of md5 of a text in UTF-8."""
 
     @abstractmethod
     def microseconds(self, moment: Built) -> Built:
-        """A timestamp as BIGINT: microseconds since 1970."""
+        """Return a timestamp as BIGINT: microseconds since 1970."""
 
 
 class TryCasting(Dialect):
@@ -192,11 +198,13 @@ class TryCasting(Dialect):
     integers: ClassVar[tuple[str, ...]]  # the stored types, in capitals, that 64 bits hold
 
     def matches(self, value: Built, grammar: str) -> Built:
-        """Whether a whole text is of a grammar."""
+        """Return whether a whole text is of a grammar."""
         return call("regexp_full_match", value, text(grammar))
 
     def read_column(self, name: str, physical: str, kind: Type) -> Built:
-        """A stored column as its declared type: NaN, and what the type cannot hold, are missing values."""
+        """Return a stored column as its declared type: NaN, and what the type cannot hold, are missing
+        values.
+        """
         stored, physical, sql = column(name), physical.upper(), SQL_TYPES[kind]
         if kind == "integer":
             return cast(stored, sql) if physical in self.integers else try_cast(stored, sql)
@@ -208,11 +216,11 @@ class TryCasting(Dialect):
         return stored if physical == sql else cast(stored, sql)
 
     def narrow(self, wide: Built) -> Built:
-        """A HUGEINT as BIGINT, or NULL where it does not fit."""
+        """Return a HUGEINT as BIGINT, or NULL where it does not fit."""
         return try_cast(wide, "BIGINT")
 
     def read_text(self, value: Built, kind: Type) -> Built:
-        """A text as another type, by the grammars in `discreet.queries.evaluate`."""
+        """Return a text as another type, by the grammars in `discreet.queries.evaluate`."""
         read = try_cast(value, SQL_TYPES[kind])
         if kind == "number":
             read = without(read, "inf", "-inf")
@@ -222,7 +230,7 @@ class TryCasting(Dialect):
 
 
 def in_calendar(value: Built, kind: str) -> Built:
-    """A date or timestamp in the years 1 to 9999, else NULL."""
+    """Return a date or timestamp in the years 1 to 9999, else NULL."""
     last = "9999-12-31" if kind == "DATE" else "9999-12-31 23:59:59.999999"
     first = "0001-01-01" if kind == "DATE" else "0001-01-01 00:00:00"
     after = binary(exp.GTE, value.copy(), cast(text(first), kind))
@@ -231,13 +239,13 @@ def in_calendar(value: Built, kind: str) -> Built:
 
 
 def without(number: Built, *ends: str) -> Built:
-    """A double, missing where it is one of these."""
+    """Return a double, missing where it is one of these."""
     for end in ends:
         number = exp.Nullif(this=number, expression=cast(text(end), "DOUBLE"))
     return number
 
 
-# What a column may be declared as, beside what it is stored as: conversions that lose nobody's identity.
+# What a column may be declared as, in addition to its stored type: conversions that keep identities apart.
 MAY_BE_DECLARED: Mapping[Type, tuple[Type, ...]] = {
     "integer": ("integer", "number", "text"),
     "number": ("number",),
@@ -253,7 +261,7 @@ def _nan() -> Built:
 
 
 def _bare(number: Built) -> Built:
-    """A double that may be NaN, as an operand: the result is then NaN, and missing, too.
+    """Return a double that may be NaN, as an operand: the result is then NaN, and missing, too.
 
     An engine computes what NULLIF is of twice, so one around each operation would double the work with each.
     """
@@ -264,7 +272,7 @@ HASHES = ("fast", "md5")
 
 
 def hash_of(dialect: Dialect, hashing: str, salt: int, values: list[Typed]) -> exp.Expression:
-    """The first 32 bits of the hash of salt and values, as a whole number >= 0 (BIGINT)."""
+    """Return the first 32 bits of the hash of salt and values, as a whole number >= 0 (BIGINT)."""
     copied = [(value.copy(), kind) for value, kind in values]
     if hashing == "fast":
         return dialect.fast_hash(salt, copied)

@@ -49,29 +49,31 @@ class SQLEngine(ABC):
         return self._policy
 
     def schema(self) -> Schema:
-        """The columns of each table that questions may be about, and their types."""
+        """Return the columns of each table that questions may be about, and their types."""
         return self._schema
 
     def reach(self) -> None:  # noqa: B027  not abstract: most have nothing to do
         """What lies in this process is always in reach."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        """The exact table of a plan; whatever goes wrong inside is one constant failure."""
+        """Return the exact table of a plan; whatever goes wrong inside is one constant failure."""
         statement = self._bounding(plan)(plan, self._relations).build()
         if plan.tally is not None and plan.labels is not None:
             return _as_tallies(plan.labels, quietly(self._columns, statement))
         return _as_table(plan, quietly(self._rows, statement))
 
     def _bounding(self, plan: ExactPlan) -> type[Statement]:
-        """How this engine bounds best; the choice changes no result."""
+        """Return how this engine bounds best; the choice changes no result."""
         return Statement
 
     @abstractmethod
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        """The rows of one generated statement; whole numbers as int or as text."""
+        """Return the rows of one generated statement; whole numbers as int or as text."""
 
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
-        """The columns of one generated statement, all of them BIGINT: arrays, where the engine has them."""
+        """Return the columns of one generated statement, all of them BIGINT: arrays, where the engine has
+        them.
+        """
         return tuple(zip(*self._rows(statement), strict=True))
 
     @property
@@ -79,7 +81,9 @@ class SQLEngine(ABC):
         return [*self._given.tables, *self._given.public]
 
     def _adopt(self, stored: Stored, tables: Mapping[str, exp.Expression]) -> None:
-        """Take the data as it is stored; `tables` says where each lies. What breaks a promise is refused."""
+        """Take the data as it is stored; `tables` says where each one is. What breaks a promise is
+        refused.
+        """
         kinds = {
             table: {name: self._dialect.stored_type(physical) for name, physical in columns.items()}
             for table, columns in stored.items()
@@ -99,7 +103,9 @@ class SQLEngine(ABC):
         self._check_keys()
 
     def _check_types(self, stored: Stored) -> dict[tuple[str, str], tuple[str, str, Type]]:
-        """Each column's stored name, stored type and declared type; what cannot be so declared is refused."""
+        """Return each column's stored name, stored type and declared type; what cannot be so declared is
+        refused.
+        """
         types: dict[tuple[str, str], tuple[str, str, Type]] = {}
         every: list[Table | PublicTable] = [*self._policy.tables, *self._policy.public]
         for table in every:
@@ -147,7 +153,7 @@ def refuse_absent(column: str, table: str) -> NoReturn:
 
 
 def check_unit(table: Table) -> None:
-    """Refuse a unit that is no column; told to the owner."""
+    """Refuse a unit that is no column; shown to the owner."""
     unit = getattr(table.unit, "column", None)
     if unit is not None and table.column(unit) is None:
         known = ", ".join(sorted(each.name for each in table.columns)[:12])
@@ -157,7 +163,7 @@ def check_unit(table: Table) -> None:
 
 
 def quietly(fetch: Callable[[Asked], Fetched], asked: Asked) -> Fetched:
-    """What the engine found; its own words, which may quote the data, stay inside."""
+    """Return what the engine found; its own message, which may quote the data, is dropped."""
     try:
         return fetch(asked)
     except DiscreetError:
@@ -167,12 +173,12 @@ def quietly(fetch: Callable[[Asked], Fetched], asked: Asked) -> Fetched:
 
 
 def _as_tallies(groups: tuple[tuple[Value, ...], ...], columns: tuple[Any, ...]) -> ExactTable:
-    """The three columns of a tally (group, number, rows) as an exact table."""
+    """Return the three columns of a tally (group, number, rows) as an exact table."""
     return ExactTable(groups, ((),) * len(groups), Tallied.by_group(len(groups), *columns or ((), (), ())))
 
 
 def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
-    """The statement's rows as an exact table, public groups that nobody is in included."""
+    """Return the statement's rows as an exact table, empty public groups included."""
     count = len(plan.measures)
     if plan.labels is not None:
         groups, keys = plan.labels, 0

@@ -17,7 +17,7 @@ Builder = Callable[[Dialect, Call, list[Built]], Built]  # of a call whose argum
 
 
 def build(node: Expression, columns: Columns, dialect: Dialect) -> Built:
-    """The SQL of a typed expression."""
+    """Return the SQL of a typed expression."""
     if isinstance(node, Literal):
         return dialect.literal(node.value, node.type)
     if isinstance(node, Case):
@@ -39,7 +39,7 @@ def _case(node: Case, columns: Columns, dialect: Dialect) -> Built:
 
 
 def is_wide(node: Expression) -> bool:
-    """Whether an integer expression may need more than 64 bits."""
+    """Return whether an integer expression may need more than 64 bits."""
     if node.type != "integer":
         return False
     low, high = integer_span(node)
@@ -47,7 +47,7 @@ def is_wide(node: Expression) -> bool:
 
 
 def _fitting(node: Expression, part: Built) -> Built:
-    """A part of a whole-number expression, as wide as the whole."""
+    """Return a part of a whole-number expression, as wide as the whole."""
     return cast(part, "HUGEINT") if is_wide(node) else part
 
 
@@ -188,7 +188,7 @@ def _to_boolean(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
     if node.arguments[0].type == "boolean":
         return argument
     cases = ((text("true"), exp.true()), (text("false"), exp.false()))
-    return when(*((binary(exp.EQ, argument.copy(), word), value) for word, value in cases))
+    return when(*((binary(exp.EQ, argument.copy(), key), value) for key, value in cases))
 
 
 def _to_time(dialect: Dialect, node: Call, parts: list[Built]) -> Built:

@@ -14,14 +14,14 @@ PLAIN = (RowCount(), UnitCount())  # the same for every row
 
 
 def key_of(key: Key, columns: Columns, dialect: Dialect) -> exp.Expression:
-    """The value of a key."""
+    """Return the value of a key."""
     built = build(key.expression, columns, dialect)
     # Adding zero makes -0.0 and 0.0 one label.
     return binary(exp.Add, built, real(0.0)) if key.expression.type == "number" else built
 
 
 def position_of(select: exp.Select, index: int, domain: Domain, dialect: Dialect) -> exp.Expression:
-    """The position of key `index` among its labels; rows with another key are left out by the join."""
+    """Return the position of key `index` among its labels; rows with another key are left out by the join."""
     key = column(f"k{index}", "base")
     whole_numbers = all(type(label) is int for label in domain)
     if whole_numbers and list(domain) == list(range(domain[0], domain[0] + len(domain))):  # type: ignore[arg-type,operator]
@@ -50,7 +50,7 @@ def _type_of(domain: Domain) -> Type | None:
 
 
 def partial_sum(measure: ExactMeasure, name: str, dialect: Dialect) -> exp.Expression:
-    """A measure of one unit in one group."""
+    """Return a measure of one unit in one group."""
     if measure == RowCount():
         return exp.Count(this=exp.Star())
     if measure == UnitCount():
@@ -61,7 +61,7 @@ def partial_sum(measure: ExactMeasure, name: str, dialect: Dialect) -> exp.Expre
 
 
 def total_of(measure: ExactMeasure, number: exp.Expression, dialect: Dialect) -> exp.Expression:
-    """The sum of a measure's numbers. One that surely fits is kept in 64 bits, for speed."""
+    """Return the sum of a measure's numbers. One that surely fits is kept in 64 bits, for speed."""
     small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
     return dialect.small_total(number) if small else dialect.total(number)
 
@@ -83,7 +83,7 @@ def measured(measure: ExactMeasure, columns: Columns, dialect: Dialect) -> exp.E
 
 
 def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expression:
-    """The number that a row adds, as one >= 0 for the order: 0 where it adds nothing."""
+    """Return the number that a row adds, as one >= 0 for the order: 0 where it adds nothing."""
     if measure in PLAIN:
         return whole(2)
     if isinstance(measure, Tally):  # steps of a coarse lattice, or positions

@@ -4,7 +4,7 @@ Two ways, with the orders of `Statement`, so that the choice is always the same.
 that are equal meet somewhere and are counted off, the others of their unit elsewhere; each machine then
 keeps only those that could still be among the first. A unit with half of all rows burdens no machine more
 than others, unless its rows are all equal. `SortedStatement`: all rows travel once and are cut as they
-pass; less work, where nobody has too many rows for one machine. `crowd` is how an engine finds out. Rows
+pass; less work, where no unit has too many rows for one machine. `crowd` is how an engine finds out. Rows
 are read once either way, and nothing is joined.
 """
 
@@ -52,7 +52,8 @@ class SortedStatement(Statement):
 
     @staticmethod
     def scan_of(plan: ExactPlan) -> Scan | None:
-        """The table whose rows would travel; None for plans that are better off, or can only be, numbered.
+        """Return the table whose rows would travel; None for plans that are better off, or can only be,
+        numbered.
 
         Those are joins and rows made of several, which would have to be made again for the look at their
         units; counts, which shrink before they travel; and measures that rows do not add to one by one.
@@ -70,7 +71,7 @@ class SortedStatement(Statement):
         return self._cut([column("m0")])
 
     def _of_a_row(self, index: int) -> exp.Expression:
-        """What a kept row adds to a measure; the first one of a unit in a group counts the unit."""
+        """Return what a kept row adds to a measure; the first one of a unit in a group counts the unit."""
         name, measure = f"m{index}", self.plan.measures[index]
         if measure not in PLAIN:
             return column(name)
@@ -93,7 +94,9 @@ class SortedStatement(Statement):
         return [*steps, ("kept", kept, False)]
 
     def _ordered(self) -> exp.Select:
-        """The rows with all that orders them, by unit. Sorted as the numberings ask, they are not again."""
+        """Return the rows with all that orders them, by unit. Sorted as the numberings ask, they are not
+        again.
+        """
         names = [UNIT, GROUP, *self._row_numbers]
         place = self._place("e") if self._limits_groups else column(GROUP, "e")
         order = {f"{ORDER}{index}": each for index, each in enumerate(self._row_order("e"))}
@@ -106,7 +109,7 @@ class SortedStatement(Statement):
         return select
 
     def _gathered(self, names: list[str]) -> exp.Select:
-        """The rows of a unit in one place, each with its ordinal."""
+        """Return the rows of a unit in one place, each with its ordinal."""
         names = [*names, *([FOUND] if self.plan.labels is None else [])]
         moved = exp.Select().from_("rows").select(*(column(name, "rows") for name in names))
         moved.set(
@@ -118,7 +121,7 @@ class SortedStatement(Statement):
 
 
 def crowd(relations: Relations, scan: Scan) -> exp.Select:
-    """How many rows the most crowded of many buckets of units has: no unit of the table has more."""
+    """Return how many rows the most crowded of many buckets of units has: no unit of the table has more."""
     assert scan.unit is not None
     unit = relations.value(scan.table, scan.unit)
     bucket = binary(exp.Mod, hash_of(relations.dialect, "fast", 0, [(unit, None)]), whole(BUCKETS))
@@ -136,7 +139,7 @@ def _scanned(relation: Relation) -> Scan | None:
 
 
 def _first_groups(table: str, most: int) -> exp.Select:
-    """The rows of those groups of each unit that come first."""
+    """Return the rows of those groups of each unit that come first."""
     ordered = exp.Order(expressions=[exp.Ordered(this=column(PLACE), nulls_first=True)])
     # A unit may have several rows in a group: groups are numbered, not rows.
     number = exp.Window(this=exp.DenseRank(), partition_by=[column(UNIT)], order=ordered, over="OVER")

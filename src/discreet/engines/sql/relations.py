@@ -52,7 +52,7 @@ class Selected:
     private: bool
 
     def columns(self, alias: str) -> Columns:
-        """How expressions name these columns when the SELECT stands in FROM under an alias."""
+        """Return how expressions name these columns when the SELECT is in FROM under an alias."""
 
         def find(node: Expression) -> exp.Expression:
             assert isinstance(node, Name)
@@ -62,7 +62,7 @@ class Selected:
         return find
 
     def source(self, alias: str) -> exp.Expression:
-        """The SELECT as a subquery."""
+        """Return the SELECT as a subquery."""
         return self.select.subquery(alias, copy=False)
 
 
@@ -80,11 +80,11 @@ class Relations:
     salt: int = 0
 
     def build(self, node: Expression, columns: Columns) -> exp.Expression:
-        """The SQL of an expression."""
+        """Return the SQL of an expression."""
         return build(node, columns, self.dialect)
 
     def select(self, relation: Relation) -> Selected:
-        """The SELECT of a relation."""
+        """Return the SELECT of a relation."""
         if isinstance(relation, Scan):
             return self._scan(relation)
         if isinstance(relation, Filtered):
@@ -165,7 +165,9 @@ class Relations:
         return Selected(select, made.names, made.types, private)
 
     def _cap(self, side: Selected, cap: int, number: int) -> Selected:
-        """At most `cap` rows of each unit: numbered in the order of their values, kept in that of a hash."""
+        """Return at most `cap` rows of each unit: numbered in the order of their values, kept in that of a
+        hash.
+        """
         values = [column(side.names[pair], "s") for pair in sorted(side.names)]
         names = [*side.names.values(), UNIT]
         numbered = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
@@ -217,7 +219,7 @@ class Relations:
         return Selected(select, made.names, made.types, private=True)
 
     def _total(self, aggregate: Aggregate, bounds: Range | None, columns: Columns) -> exp.Expression:
-        """An aggregate of one unit's rows, exact."""
+        """Return an aggregate of one unit's rows, exact."""
         condition = None if aggregate.condition is None else self.build(aggregate.condition, columns)
 
         def chosen(node: exp.Expression) -> exp.Expression:
@@ -245,7 +247,7 @@ class Relations:
 
 
 def _first_of_each(public: Selected, scan: Scan) -> Selected:
-    """One row of a public table for each key, the first by value: unique whatever the table holds."""
+    """Return one row of a public table for each key, the first by value: unique whatever the table holds."""
     key = next(
         short for (_, name), short in public.names.items() if name.lower() == str(scan.public_key).lower()
     )
@@ -260,7 +262,7 @@ def _first_of_each(public: Selected, scan: Scan) -> Selected:
 
 
 def row_number(partition: list[exp.Expression], order: list[exp.Expression]) -> exp.Expression:
-    """The place of a row among those of its partition, missing values last."""
+    """Return the place of a row among those of its partition, missing values last."""
     terms = [exp.Ordered(this=each, nulls_first=False) for each in order]
     return exp.Window(
         this=exp.RowNumber(), partition_by=partition, order=exp.Order(expressions=terms), over="OVER"
@@ -274,7 +276,7 @@ def _known(bounds: Range | None) -> Range:
 
 
 def place(lattice: Lattice, argument: exp.Expression, dialect: Dialect) -> exp.Expression:
-    """The step that a value lies on, as `Lattice.place` says.
+    """Return the step of a value, as `Lattice.place` says.
 
     A missing value stays missing: comparisons with it are not true, and it falls through to itself. Between
     the ends nothing grows by more than half a step, which `discreet.planning.widths` leaves room for.
@@ -294,7 +296,7 @@ def place(lattice: Lattice, argument: exp.Expression, dialect: Dialect) -> exp.E
 
 
 def _towards(value: exp.Expression, step: int) -> exp.Expression:
-    """What a division towards zero takes to floor(value / step + 1/2), for an even step."""
+    """Return what a division towards zero takes to floor(value / step + 1/2), for an even step."""
     down, up = whole(step // 2 - 1, "HUGEINT"), whole(step // 2, "HUGEINT")
     below = binary(exp.LT, value, whole(0, "HUGEINT"))
     return when((below, binary(exp.Sub, value.copy(), down)), otherwise=binary(exp.Add, value.copy(), up))

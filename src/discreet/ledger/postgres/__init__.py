@@ -45,7 +45,9 @@ class PostgresStore(SharedStore):
     def is_committed_after(
         self, error: BaseException, attempt: Attempt, connection: Connection
     ) -> bool | None:
-        """Whether a commit whose acknowledgement was lost was made: ask, once nobody can make it any more."""
+        """Return whether a commit whose acknowledgement was lost was made: ask, once no one can make it any
+        more.
+        """
         if (
             not isinstance(error, driver().Error)
             or not isinstance(connection, PostgresConnection)
@@ -70,7 +72,7 @@ class PostgresStore(SharedStore):
         )
 
     def owner(self) -> str:
-        """The name under which this process's charges run, held since before the charge."""
+        """Return the name under which this process's charges run, held since before the charge."""
         self._check_open()
         with translated_errors(), self._owning:
             if self._owner is None:
@@ -129,7 +131,7 @@ class OwnerLock:
 
 
 def is_held(connection: Any, owner: str) -> bool:
-    """Whether the process of this name holds its lock."""
+    """Return whether the process of this name holds its lock."""
     number = _number(owner)
     held = (
         "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"
@@ -140,7 +142,7 @@ def is_held(connection: Any, owner: str) -> bool:
 
 
 def _number(owner: str) -> int | None:
-    """The lock's number in an owner's name; None for a name that no process of ours has."""
+    """Return the lock's number in an owner's name; None for a name that no process of ours has."""
     digits = owner.removeprefix(PREFIX)
     is_ours = owner.startswith(PREFIX) and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
     return int(digits, 16) if is_ours else None

@@ -38,17 +38,17 @@ _LOCK = f"SELECT {_REPORT}, pg_current_xact_id()::text FROM head FOR UPDATE"  # 
 
 
 class Address:
-    """Where a ledger lies: a libpq address, and the schema of its tables. Its text is never shown."""
+    """The place of a ledger: a libpq address, and the schema of its tables. Its text is never shown."""
 
     def __init__(self, text: str) -> None:
         place, _, query = text.partition("?")
-        words = dict(parse_qsl(query))
-        self.schema = words.pop("schema", SCHEMA)
+        options = dict(parse_qsl(query))
+        self.schema = options.pop("schema", SCHEMA)
         if not re.fullmatch("[a-z_][a-z0-9_]{0,62}", self.schema) or self.schema.startswith("pg_"):
             raise InvalidParameter(
                 "schema of the ledger's address must be a plain lower-case name.", parameter="ledger"
             )
-        self.text = f"{place}?{urlencode(words)}"
+        self.text = f"{place}?{urlencode(options)}"
 
     def __repr__(self) -> str:
         return f"Address(schema={self.schema!r})"
@@ -66,7 +66,7 @@ def driver() -> Any:
 
 
 def connect(address: Address, *, patience: float) -> "psycopg.Connection[Any]":
-    """A connection that has proved its settings and looks at the ledger's schema alone."""
+    """Return a connection that has proved its settings and looks at the ledger's schema alone."""
     connection: psycopg.Connection[Any] = driver().connect(
         address.text,
         autocommit=True,
@@ -94,7 +94,7 @@ def _configure(connection: "psycopg.Connection[Any]", schema: str, patience: flo
         "default_transaction_read_only": "off",
         "search_path": f'pg_catalog, "{schema}", pg_temp',
         "lock_timeout": milliseconds,
-        # Whoever stops in the middle of a charge must not stop all others.
+        # A client that stops in the middle of a charge must not stop all others.
         "idle_in_transaction_session_timeout": milliseconds,
         # A machine that is gone is noticed, and what it was running is abandoned.
         "tcp_keepalives_idle": 15,
@@ -129,7 +129,7 @@ class PostgresConnection:
         """Alone, and on the server's disk once this ends.
 
         READ COMMITTED suffices: each statement sees all that was committed before it began, and while the
-        head's row is locked nobody else commits.
+        head's row is locked no one else commits.
         """
         self.transaction = ""
         cursor = self.connection.execute((_BEGIN + _LOCK).encode())
@@ -151,7 +151,7 @@ class PostgresConnection:
         return self.connection.execute(_translated(statement), values or None)
 
     def _scan(self, statement: str) -> Iterator[Any]:
-        """A long result, fetched in parts."""
+        """Yield a long result, fetched in parts."""
         self._scans += 1  # two may be open at once
         with self.connection.cursor(name=f"scan {self._scans}") as cursor:
             cursor.itersize = 5000

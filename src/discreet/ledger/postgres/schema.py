@@ -79,7 +79,7 @@ _FAILURES = (
 # One line for each version; a ledger's version is the number of lines it has seen.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_CHAIN, _FAILURES)
 
-# Everything that may lie in the schema.
+# Everything that may be in the schema.
 OBJECTS = {
     ("table", "accounts"), ("table", "charges"), ("table", "datasets"), ("table", "entries"),
     ("table", "failures"), ("index", "failures_pkey"), ("index", "counted_failures"),
@@ -92,7 +92,7 @@ OBJECTS = {
     ("check", "head_id_check"), ("check", "version_id_check"),
 }  # fmt: skip
 
-# What lies there; whatever could lose or change a row goes by a word that is not among the above.
+# What is there; whatever could lose or change a row gets a kind that is not among the above.
 _FOUND = """
 WITH ours AS (SELECT oid FROM pg_namespace WHERE nspname = %s)
 SELECT CASE WHEN relkind = 'r' AND relpersistence = 'p'
@@ -146,7 +146,7 @@ def _exists(connection: Any, schema: str) -> bool:
 
 
 def _version(connection: Any, schema: str) -> int:
-    """How many migrations were taken; a schema with anything else in it is refused."""
+    """Return how many migrations were taken; a schema with anything else in it is refused."""
     found = list(connection.execute(_FOUND, [schema]))
     if not found:
         return 0

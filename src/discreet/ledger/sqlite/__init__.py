@@ -1,6 +1,6 @@
 """The SQLite store: one file, many processes and threads, durable before it is acknowledged.
 
-Why a rollback journal and not a write-ahead log: the ledger is then one file. After a crash, whoever moves
+Why a rollback journal and not a write-ahead log: the ledger is then one file. After a crash, anyone who moves
 or copies it without its log would silently lose acknowledged charges; without its rollback journal, the
 file shows a broken chain and is refused. Journal mode TRUNCATE with synchronous EXTRA syncs the journal,
 the file and the end of the journal, in this order, before COMMIT returns: a power cut at any point leaves
@@ -35,7 +35,7 @@ class OwnerLock:
         self.name = PREFIX + secrets.token_hex(16)
         self._path = folder / self.name
         folder.mkdir(mode=0o700, exist_ok=True)
-        # Locked before it has its name: whoever sees the name sees the lock.
+        # Locked before it has its name: any process that sees the name sees the lock.
         unnamed = self._path.with_suffix(".new")
         self._file = os.open(unnamed, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._file, fcntl.LOCK_EX)
@@ -52,7 +52,7 @@ class OwnerLock:
 
 
 def is_alive(folder: Path, name: str) -> bool:
-    """Whether the process that holds this name still runs."""
+    """Return whether the process that holds this name still runs."""
     path = folder / Path(name).name
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -103,7 +103,7 @@ class SqliteStore(SharedStore):
         return translated_errors()
 
     def owner(self) -> str:
-        """The name under which this process's charges run."""
+        """Return the name under which this process's charges run."""
         self._check_open()
         with translated_errors(), self._owning:
             if self._owner is None:

@@ -55,11 +55,11 @@ class FairLock:
             fcntl.flock(turn, fcntl.LOCK_UN)
             with contextlib.suppress(
                 OSError
-            ):  # full, for nobody has listened: the turn is given up all the same
+            ):  # full, for no one has listened: the turn is given up all the same
                 os.write(bell, b"!")
 
     def _listen(self, pause: float) -> None:
-        """Until the bell rings, but not for long: whoever had the turn may have died without ringing."""
+        """Until the bell rings, but not for long: the holder may have died without ringing."""
         if self._ears.poll(max(1, 1000 * pause)):
             with contextlib.suppress(BlockingIOError):
                 os.read(self._files[2], 1 << 16)
@@ -111,7 +111,7 @@ def configure(connection: sqlite3.Connection) -> None:
 
 
 def _connect(path: Path, patience: float) -> sqlite3.Connection:
-    """A connection that has proved its settings."""
+    """Return a connection that has proved its settings."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
@@ -128,7 +128,9 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def locks_of(path: Path) -> Path:
-    """The folder of files that only carry locks: the queue's, and one for each process that charges."""
+    """Return the folder of files that only carry locks: the queue's, and one for each process that
+    charges.
+    """
     return path.with_name(path.name + "-locks")
 
 
