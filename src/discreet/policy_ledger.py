@@ -25,7 +25,7 @@ DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is calle
 def open_ledger(
     policy: Policy, place: str | Path, *, known: Policy | None = None, other_people: str | None = None
 ) -> Ledger:
-    """Open, or make, the ledger of a policy's data set; what it knows of the data set must agree.
+    """Open or make the ledger of a policy's data set; what it knows of the data set must agree.
 
     `known` is the policy with the data's own columns, where they are in reach.
     """

@@ -165,7 +165,7 @@ def _additive(each: SetPlan) -> list[int]:
 
 
 def _places(each: SetPlan, groups: Groups, finest: SetPlan, cells: Groups) -> Places:
-    """For every finest group, the group of this set that it is part of."""
+    """Return, for every finest group, the group of this set that it is part of."""
     order = {group: place for place, group in enumerate(groups)}
     positions = [finest.keys.index(key) for key in each.keys]
     return np.array([order[tuple(cell[position] for position in positions)] for cell in cells], dtype=np.intp)

@@ -127,7 +127,7 @@ class Answer:
         return pyarrow.Table.from_pylist(self.records(confidence=confidence))
 
     def to_json(self) -> dict[str, Any]:
-        """Rows, intervals and receipt, for programs."""
+        """Return rows, intervals and receipt, for programs."""
         return {
             "columns": list(self.columns),
             "rows": [{name: _plain(value) for name, value in row.items()} for row in self.rows],

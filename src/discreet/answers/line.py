@@ -31,7 +31,9 @@ class Line:
         return self.group[self.plan.keys.index(slot.index)] if slot.index in self.plan.keys else None
 
     def interval(self, expression: Expression, confidence: Fraction) -> Interval | None:
-        """Interval arithmetic over the released parts, which all hold together with this confidence."""
+        """Return the interval by arithmetic over the released parts, which all hold together with this
+        confidence.
+        """
         used = {each.index for each in slots(expression) if each.index >= self.width}
         if not used:
             return None

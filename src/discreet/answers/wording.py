@@ -11,7 +11,7 @@ UNEVEN = 0.1  # the shorter side of an interval lacks more than this part of the
 
 
 def align(lines: Sequence[Sequence[str]]) -> str:
-    """Cells in plain columns.
+    """Return cells in plain columns.
 
     >>> print(align([["city", "n"], ["Ottawa", "5"]]))
     city    n
@@ -73,7 +73,7 @@ def uneven_ends(value: Value, interval: Interval) -> str | None:
 
 
 def _outward(end: float, last: Decimal, rounding: str) -> str:
-    """To the digits that the interval's width leaves meaning to."""
+    """Round to the digits that the interval's width leaves meaning to."""
     return f"{Decimal(end).quantize(last, rounding, Context(prec=1000)):,f}"
 
 

@@ -50,19 +50,19 @@ class RegisteredEngine(Engine, Protocol):
 
 
 def fail() -> NoReturn:
-    """The one failure of an engine: a constant, whatever happened."""
+    """Raise the one failure of an engine: a constant, whatever happened."""
     raise EngineFailure(
         "The engine could not run the plan. Nothing was released; the charge is kept."
     ) from None
 
 
 def cannot_reach() -> NoReturn:
-    """The one failure of an engine that is open and does not answer: nothing was charged yet."""
+    """Raise the one failure of an engine that is open and does not answer: nothing was charged yet."""
     raise EngineFailure("The engine could not be reached. Nothing was charged; ask again later.") from None
 
 
 def cannot_open() -> NoReturn:
-    """The one failure of opening an engine: nothing was charged yet."""
+    """Raise the one failure of opening an engine: nothing was charged yet."""
     raise EngineFailure(
         "The engine could not be opened. Check that it runs, its address, and what its role may read."
     ) from None
@@ -80,7 +80,7 @@ def joined_keys(policy: Policy) -> Iterator[tuple[Table | PublicTable, tuple[str
 
 
 def refuse_twice(table: Table | PublicTable, keys: tuple[str, ...]) -> NoReturn:
-    """Two rows share a key (missing keys aside); shown to the owner, when the data is opened."""
+    """Refuse two rows that share a key (missing keys aside); the owner sees it when the data is opened."""
     raise PolicyViolation(
         f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
     )

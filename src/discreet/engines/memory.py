@@ -73,13 +73,13 @@ class MemoryEngine:
         return {name: {column.name: column.type for column in columns} for name, columns in every}
 
     def reach(self) -> None:
-        """The rows are copies in this process."""
+        """Do nothing: the rows are copies in this process."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no connection is held."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        """Read, measure, bound, add up: the five steps of `discreet.planning.exact`."""
+        """Read, measure, bound and add up: the five steps of `discreet.planning.exact`."""
         return quietly(self._run, plan)
 
     def _run(self, plan: ExactPlan) -> ExactTable:
@@ -100,12 +100,12 @@ class MemoryEngine:
 
 
 def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:
-    """Keys in ascending order, missing ones last."""
+    """Return keys in ascending order, missing ones last."""
     return tuple((value is None, 0 if value is None else value) for value in group)
 
 
 def _measure(plan: ExactPlan, row: Row) -> Kept | None:
-    """Steps 1 and 2: None if the row has no unit, no group, or nothing to tally."""
+    """Return a row's unit, group and numbers (steps 1 and 2); None without a unit, a group or a number."""
     if row.unit is None:
         return None
     group = tuple(_plain_zero(evaluate(key.expression, row.value)) for key in plan.keys)
@@ -160,7 +160,7 @@ def _lowest(measure: RowCount | UnitCount | Sum) -> int:
 
 
 def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
-    """Step 3: the first `max_rows` rows of each unit in each group."""
+    """Keep the first `max_rows` rows of each unit in each group: step 3, (C1)."""
     cells = defaultdict(list)
     for row in rows:
         cells[row.unit, row.group].append(row)
@@ -180,7 +180,7 @@ def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
 
 
 def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
-    """Step 4: the first `max_groups` groups of each unit."""
+    """Keep the first `max_groups` groups of each unit: step 4, (C2)."""
     positions = {group: index for index, group in enumerate(plan.labels or ())}
 
     def rank(unit: Any, group: Group) -> tuple[int, Any]:
@@ -199,7 +199,7 @@ def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
 
 
 def _add_up(plan: ExactPlan, rows: list[Kept]) -> tuple[int, ...]:
-    """Step 5 for one group."""
+    """Return the totals of one group: step 5."""
     totals = []
     for index, measure in enumerate(plan.measures):
         numbers = [(row.unit, row.numbers[index]) for row in rows]

@@ -1,8 +1,9 @@
 """The order in which a unit's rows and groups are kept: a salted hash of the unit's own values, in one place.
 
-A row is hashed with its values and its ordinal among the unit's rows that are equal to it, so that ten equal
-rows are ten chances, not one. Salt, unit and values are mixed after they are combined: every order of a
-unit's rows, and of its groups, is then as likely as any other.
+The orders are those of (C1) and (C2) in docs/theory/exact-half.md. A row is hashed with its values and its
+ordinal among the unit's rows that are equal to it, so that ten equal rows are ten chances, not one. Salt,
+unit and values are mixed after they are combined: every order of a unit's rows, and of its groups, is then
+as likely as any other.
 
 The hash has 32 bits. Ties are broken by the values themselves, so the order is total whatever the hash is;
 bounding holds for every hash, and the hash only spreads the choice evenly. Conformance compares engines

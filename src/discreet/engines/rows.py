@@ -244,7 +244,7 @@ def _by_value(row: Row) -> list[tuple[bool, Any]]:
 
 
 def plain(values: Sequence[Value]) -> list[tuple[bool, Any]]:
-    """Values to sort by, missing ones last."""
+    """Return values to sort by, missing ones last."""
     return [(value is None, 0 if value is None else value) for value in values]
 
 

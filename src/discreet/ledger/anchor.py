@@ -134,7 +134,7 @@ class ChainGuard:
                 raise forked()
 
     def seal(self, head: Head) -> str:
-        """HMAC-SHA-256 of the head under the owner's key; empty without one."""
+        """Return HMAC-SHA-256 of the head under the owner's key; empty without one."""
         if self._key is None:
             return ""
         return hmac.new(self._key, f"{head.sequence}\n{head.digest}".encode(), "sha256").hexdigest()

@@ -186,7 +186,7 @@ def open_account(transaction: Transaction, name: str, terms: str) -> AccountRow:
 
 
 def end(transaction: Transaction, charge: int, state: State, answer: bytes | None) -> None:
-    """Charged becomes answered or abandoned, once."""
+    """Turn a charge from charged to answered or abandoned, once."""
     if not transaction.settle(charge, state, answer):
         raise LedgerConflict(f"charge {charge} must be running to be {state}, and it is not.")
 

@@ -183,8 +183,8 @@ class Declaration:
                 )
 
     def with_labels_of(self, other: "Declaration") -> "Declaration":
-        """This declaration with what an owner changes by opening: version, limits, sharing, ration, and
-        the schema, if it is known.
+        """Return this declaration with what an owner changes by opening: version, limits, sharing, ration,
+        and the schema, if it is known.
         """
         return replace(
             self,

@@ -25,7 +25,9 @@ def unavailable() -> LedgerConflict:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Whatever is wrong with a text of the ledger is the one constant error: nothing of it is quoted."""
+    """Turn whatever is wrong with a text of the ledger into the one constant error: nothing of it is
+    quoted.
+    """
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):

@@ -36,7 +36,7 @@ def fail(transaction: Transaction, row: ChargeRow, cause: Cause = "failed") -> N
 def end_the_dead(
     transaction: Transaction, rows: Sequence[ChargeRow], is_alive: Callable[[str], bool]
 ) -> None:
-    """A charge whose process is gone is never run again, and counts; one without a question is a watch."""
+    """End and count the charges whose process is gone; one without a question is a watch."""
     for row in rows:
         if not is_alive(row.owner):
             if row.question:

@@ -243,7 +243,7 @@ class Ledger:
         return None if row is None or row.dataset != self._dataset else _as_charge(row)
 
     def _abandon_the_dead(self, transaction: Transaction) -> None:
-        """After a restart: a charge whose process is gone is never run again."""
+        """End the charges whose process is gone: they are never run again."""
         failing.end_the_dead(transaction, transaction.running(self._dataset), self._store.is_alive)
 
     # --- what the owner may say ----------------------------------------------------------------------------

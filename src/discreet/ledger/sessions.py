@@ -99,7 +99,7 @@ class Attempt:
         self.head: Head | None = None
 
     def run(self, tables: Tables, guard: Guard) -> None:
-        """All the work, inside one transaction."""
+        """Run all the work inside one transaction."""
         guard.check(tables)
         before = tables.head()
         self.outcomes = [tables.attempt(job.work, alone=len(self.batch) == 1) for job in self.batch]
@@ -126,12 +126,14 @@ class SharedStore(ABC):
 
     @abstractmethod
     def translated_errors(self) -> AbstractContextManager[None]:
-        """Every failure of the store below becomes the one constant error."""
+        """Turn every failure of the store below into the one constant error."""
 
     def is_committed_after(
         self, error: BaseException, attempt: Attempt, connection: Connection
     ) -> bool | None:
-        """After a failed try: whether its commit was made after all; None where that cannot be mended."""
+        """Return, after a failed try, whether its commit was made after all; None where that cannot be
+        mended.
+        """
         return None
 
     def may_read_again(self, error: BaseException, connection: Any) -> bool:
@@ -159,7 +161,7 @@ class SharedStore(ABC):
             raise LedgerConflict("the ledger must be open, and it was closed.")
 
     def after_fork(self) -> None:
-        """In a forked child: leave the parent's connections alone, for their locks are the parent's."""
+        """Leave, in a forked child, the parent's connections alone, for their locks are the parent's."""
         self._session.leave_to_parent()
         self._session = Session(self)
 
@@ -244,7 +246,7 @@ def _look(connection: Connection, work: Callable[[Transaction], T]) -> T:
 
 
 def keep_for_ever(connection: object) -> None:
-    """In a forked child: never close the parent's connection, not even at exit.
+    """Never close, in a forked child, the parent's connection, not even at exit.
 
     Closing one in the middle of a transaction would roll it back under the parent's hands.
     """

@@ -26,7 +26,9 @@ class Balance:
     remaining: Budget
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers; where a float cannot hold one exactly, spending is rounded up, the rest down."""
+        """Return plain numbers; where a float cannot hold one exactly, spending is rounded up, the rest
+        down.
+        """
         return {
             "account": self.account,
             "rule": self.rule,

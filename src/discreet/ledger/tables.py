@@ -58,7 +58,9 @@ class Tables:
         return self._kept
 
     def write_head(self, seal: str) -> None:
-        """Where the chain now ends: once, after all entries, and only if it ended where it was found."""
+        """Write where the chain now ends: once, after all entries, and only if it ended where it was
+        found.
+        """
         (before, _), after = self._found(), self.head()
         self._change(
             "UPDATE head SET sequence = ?, digest = ?, seal = ? WHERE sequence = ? AND digest = ?",
@@ -227,7 +229,7 @@ def _changed() -> LedgerConflict:
 
 
 def _texts(numbers: Total | Limit) -> tuple[str, str, str]:
-    """Decimal texts of a fixed width; the limit that nothing keeps is empty and sorts before all."""
+    """Return decimal texts of a fixed width; the limit that nothing keeps is empty and sorts before all."""
     main, square, delta = ("" if number == NEVER else f"{number:0{WIDTH}d}" for number in numbers)
     return main, square, delta
 

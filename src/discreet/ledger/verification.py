@@ -207,7 +207,7 @@ def verify(transaction: Transaction, guard: Guard) -> Verification:
 def _check_amended(
     transaction: Transaction, sequence: int, facts: dict[str, Any], accounts: dict[str, AccountRow]
 ) -> None:
-    """The totals that a change of who is protected stated are those of its group size."""
+    """Check the totals that a change of who is protected stated, by its group size."""
     before = itertools.takewhile(lambda entry: entry.sequence < sequence, transaction.entries())
     names = {name: accounts[name] for name in facts["totals"]}
     totals = (

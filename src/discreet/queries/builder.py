@@ -195,39 +195,39 @@ class Builder:
     def count(
         self, of: str | Term | None = None, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
-        """COUNT(*), or of the values that are not missing."""
+        """Return COUNT(*), or of the values that are not missing."""
         return self._with("count_rows" if of is None else "count", of, where, name)
 
     def count_units(self, unit: str, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """COUNT(DISTINCT unit)."""
+        """Return COUNT(DISTINCT unit)."""
         return self._with("count_units", unit, where, name)
 
     def count_distinct(
         self, of: str | Term, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
-        """COUNT(DISTINCT x) over declared keys."""
+        """Return COUNT(DISTINCT x) over declared keys."""
         return self._with("count_units", of, where, name)
 
     def sum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """SUM."""
+        """Return SUM."""
         return self._with("sum", of, where, name)
 
     def average(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """AVG."""
+        """Return AVG."""
         return self._with("average", of, where, name)
 
     def variance(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """VARIANCE."""
+        """Return VARIANCE."""
         return self._with("variance", of, where, name)
 
     def deviation(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """STDDEV."""
+        """Return STDDEV."""
         return self._with("deviation", of, where, name)
 
     def quantile(
         self, of: str | Term, fraction: Real, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
-        """QUANTILE(of, fraction)."""
+        """Return QUANTILE(of, fraction)."""
         rank = exact_quantile(fraction, name="fraction")
         larger = self._with("quantile", of, where, name)
         last = larger.outputs[-1]
@@ -236,19 +236,19 @@ class Builder:
         return replace(larger, outputs=(*larger.outputs[:-1], final))
 
     def median(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MEDIAN."""
+        """Return MEDIAN."""
         return self.quantile(of, 0.5, where=where, name=name)
 
     def minimum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MIN."""
+        """Return MIN."""
         return self._with("minimum", of, where, name)
 
     def maximum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MAX."""
+        """Return MAX."""
         return self._with("maximum", of, where, name)
 
     def mode(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MODE, over the keys that the owner declared."""
+        """Return MODE, over the keys that the owner declared."""
         return self._with("mode", of, where, name)
 
     def order_by(self, *names: str) -> "Builder":

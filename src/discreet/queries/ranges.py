@@ -1,4 +1,5 @@
-"""Interval arithmetic over expressions: what the declared bounds of columns say of `debt / 1000`.
+"""Return the interval by arithmetic over expressions: what the declared bounds of columns say of `debt /
+1000`.
 
 A range never decides what a question means: values are clamped to it after the expression, so a wrong
 promise of the owner costs accuracy, never privacy. `integer_span` is different: it holds for all data,
@@ -37,7 +38,7 @@ SPANS = {
 
 
 def range_of(node: Expression, names: RangeOf) -> Range | None:
-    """Bounds of an expression's values, given those of its names; None where there are none.
+    """Return bounds of an expression's values, given those of its names; None where there are none.
 
     >>> debt = lambda name: (Fraction(0), Fraction(10_000_000))
     >>> range_of(Call("divide", (Name("debt"), Literal(1000))), debt) == (0, 10_000)

@@ -338,7 +338,7 @@ def _resolve_outer(query: Select, inner: Question, alias: str) -> Question:
 def _check_released(
     columns: Sequence[tuple[str, Expression]], having: Expression | None, order: Sequence[Term]
 ) -> None:
-    """What is computed from released values may double with every SELECT around it: refuse it then."""
+    """Refuse what is computed from released values where it doubles with every SELECT around it."""
     rest = [] if having is None else [having]
     check_size(*(each for _, each in columns), *rest, *(each.expression for each in order))
 

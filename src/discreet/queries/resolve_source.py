@@ -225,7 +225,7 @@ def _equality(node: Expression, left: Relation, right: Relation) -> tuple[Name, 
 
 
 def _public_key(relation: Relation) -> tuple[str, str] | None:
-    """Alias and column of the key in which the rows of a public relation differ."""
+    """Return alias and column of the key in which the rows of a public relation differ."""
     if isinstance(relation, Filtered):
         return _public_key(relation.source)
     if isinstance(relation, Joined):  # a public table with more columns: the left one's key still differs

@@ -76,7 +76,7 @@ class Totals:
 
 
 def _fit_argument(node: Aggregate) -> Aggregate:
-    """Return the aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128."""
+    """Return the aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128: (B6)."""
     return node if node.argument is None else replace(node, argument=fit_integer(node.argument))
 
 

@@ -93,7 +93,7 @@ def is_digits(text: str) -> bool:
 
 
 def _check_length(node: exp.Literal) -> None:
-    """A number is looked at before it is made: the value of a short text may be very long."""
+    """Check a number before it is made: the value of a short text may be very long."""
     if len(node.this) > MOST_DIGITS:
         message = f"A number must have at most {MOST_DIGITS} characters, got {len(node.this)}. Round it."
         refuse("number", message, place_of(node))

@@ -190,7 +190,7 @@ def _join(node: Join) -> str:
 
 
 def _named(text: str, name: str) -> str:
-    """text AS name, unless the text is that name."""
+    """Return text AS name, unless the text is that name."""
     quoted = quote(name)
     return text if text == quoted else f"{text} AS {quoted}"
 

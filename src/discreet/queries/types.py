@@ -135,7 +135,9 @@ def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expr
 
 
 def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
-    """Values of one type; whole numbers become numbers among numbers, dates timestamps among timestamps."""
+    """Return values of one type; whole numbers become numbers among numbers, dates timestamps among
+    timestamps.
+    """
     kinds = {each.type for each in values if each.type is not None}
     if len(kinds) > 1 and kinds <= set(NUMERIC):
         return [_convert(each, "number") for each in values]
@@ -210,7 +212,7 @@ def type_call(node: Call) -> Expression:
 
 
 def _fold(node: Call) -> Expression:
-    """Arithmetic on numbers written out, in exact decimals: 0.06 + 0.01 is 0.07, as it is read."""
+    """Compute on numbers written out, in exact decimals: 0.06 + 0.01 is 0.07, as it is read."""
     rules = {
         "add": operator.add,
         "subtract": operator.sub,

@@ -201,7 +201,7 @@ def read_columns(
     bounds: Mapping[str, object],
     keys: Mapping[str, object],
 ) -> tuple[Column, ...]:
-    """Columns from three mappings of promises by column name."""
+    """Return columns from three mappings of promises by column name."""
     names = dict.fromkeys([*types, *bounds, *keys])
     return tuple(
         Column.read(name, type=types.get(name), bounds=bounds.get(name), keys=keys.get(name))
@@ -210,7 +210,9 @@ def read_columns(
 
 
 def _guess(bounds: object, keys: object) -> Type:
-    """Keys say their own type; bounds alone say a number (1.56 may be a debt though 0 and 100 are whole)."""
+    """Guess a type: keys say their own; bounds alone say a number (1.56 may be a debt though 0 and 100 are
+    whole).
+    """
     if isinstance(keys, Iterable) and not isinstance(keys, str):
         kinds = {type_of(key) for key in keys}
         if kinds <= {"integer", "number"} and kinds:

@@ -49,7 +49,7 @@ class MemoryStore:
         return owner in self._alive
 
     def restart(self) -> None:
-        """What a new process would see: the same rows, another owner."""
+        """Restart: keep what a new process would see: the same rows, another owner."""
         self._owner = secrets.token_hex(8)
         self._alive = {self._owner}
 

@@ -24,7 +24,7 @@ class DuckDBDialect(TryCasting):
     integers = INTEGERS
 
     def materialized(self, *, wanted: bool) -> bool | None:
-        """Said either way: DuckDB would else decide by itself."""
+        """Return the mark either way: DuckDB would else decide by itself."""
         return wanted
 
     def stored_type(self, physical: str) -> Type | None:

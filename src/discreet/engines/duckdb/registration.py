@@ -115,12 +115,14 @@ class Registrar:
             self.stamps.extend(stamps)
 
     def _make(self, select: exp.Select, name: str, *, copied: bool) -> None:
-        """A private table stays where it lies; a public one is copied, as its key was checked."""
+        """Make a view of a private table and a copy of a public one, as its key was checked."""
         kind = "TABLE" if copied else "VIEW"
         self._connection.execute(f'CREATE {kind} "{name}" AS {select.sql(dialect="duckdb")}')
 
     def _attach(self, table: Table | PublicTable, path: str, inner: str, name: str) -> None:
-        """A table of a DuckDB file, which is locked while it is open. A view is copied: it computes."""
+        """Attach a table of a DuckDB file, which is locked while it is open. A view is copied: it
+        computes.
+        """
         self.paths.extend((path, path + ".wal"))
         inside = exp.Table(
             this=exp.to_identifier(inner, quoted=True),
@@ -137,7 +139,7 @@ class Registrar:
             self._make(select, name, copied=is_view or isinstance(table, PublicTable))
 
     def _register_frame(self, table: Table | PublicTable, frame: Any, name: str) -> None:
-        """A copy, so that later changes of the frame change no answer."""
+        """Copy a frame, so that later changes of the frame change no answer."""
         held = frame.to_arrow() if type(frame).__module__.startswith("polars") else frame
         try:
             self._connection.register("frame", held)
@@ -247,7 +249,7 @@ def _plain_text(name: str, physical: str) -> exp.Expression:
 
 @contextlib.contextmanager
 def _refusing(table: Table | PublicTable, what: str) -> Iterator[None]:
-    """Whatever DuckDB says of a file, which may quote it, as one sentence to the owner."""
+    """Turn whatever DuckDB says of a file, which may quote it, into one sentence to the owner."""
     try:
         yield
     except Exception:  # noqa: BLE001
@@ -284,7 +286,7 @@ def _without_missing(field: str, missing: tuple[str, ...]) -> exp.Expression:
 
 
 def _converted(raw: exp.Expression, kind: Type) -> exp.Expression:
-    """By the cast from text that questions use too: one grammar for both."""
+    """Convert by the cast from text that questions use too: one grammar for both."""
     name = Name("raw", "raw", type="text")
     conversion = name if kind == "text" else Call(f"to_{kind}", (name,), type=kind)
     return build(conversion, lambda _: raw.copy(), DuckDBDialect())

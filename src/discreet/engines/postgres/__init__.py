@@ -139,7 +139,7 @@ class PostgresEngine(SQLEngine):
         self._adopt(stored, tables)
 
     def _place(self, table: Table | PublicTable) -> tuple[str, str]:
-        """Schema and name of a table in the database."""
+        """Return schema and name of a table in the database."""
         source = self._sources.get(table.name, table.source)
         if source is None:
             return "public", table.name.lower()
@@ -153,7 +153,7 @@ class PostgresEngine(SQLEngine):
 
     @contextlib.contextmanager
     def _session(self) -> "Iterator[Connection[Any]]":
-        """A connection for one thread; it is kept if it is still sound afterwards."""
+        """Lend a connection to one thread; it is kept if it is still sound afterwards."""
         connection = self._take()
         try:
             yield connection
@@ -168,7 +168,9 @@ class PostgresEngine(SQLEngine):
 
     @contextlib.contextmanager
     def _pinned(self, connection: "Connection[Any]") -> Iterator[None]:
-        """A transaction under our settings, which end with it: a pooler may give the next another backend."""
+        """Open a transaction under our settings, which end with it: a pooler may give the next another
+        backend.
+        """
         listed = ", ".join(["pg_catalog.set_config(%s, %s, true)"] * len(self._settings))
         values = [part for setting in self._settings.items() for part in setting]
         with connection.transaction():

@@ -86,7 +86,7 @@ class PostgresDialect(Dialect):
         return body(value) if _is_plain(value) else self._bind([value], lambda given: body(given[0]))
 
     def _bind(self, values: list[Built], body: Callable[[list[Built]], Built]) -> Built:
-        """body of names that stand for the values, in a scalar subquery.
+        """Return the body over names for the values, in a scalar subquery.
 
         Its OFFSET is a wall to the planner: nothing behind it is flattened, and no constant comes through,
         with which a branch that is never taken would be computed ahead, and raise.
@@ -98,13 +98,13 @@ class PostgresDialect(Dialect):
         return exp.Select().select(body(names)).from_(inner).subquery(copy=False)
 
     def literal(self, value: Value, kind: Type | None) -> Built:
-        """Texts with type and order: a bare literal would be read before any CASE is."""
+        """Return texts with type and order: a bare literal would be read before any CASE is."""
         if isinstance(value, str) or (value is None and kind in ("text", None)):
             return _plain_text(literal(None, "text") if value is None else cast(text(value), "VARCHAR"))
         return literal(value, kind)
 
     def same(self, left: Built, right: Built, kind: Type | None) -> Built:
-        """As two equalities, which can be hashed; IS NOT DISTINCT FROM would compare every pair."""
+        """Return two equalities, which can be hashed; IS NOT DISTINCT FROM would compare every pair."""
         nothing = self.literal(NOTHING[kind or "text"], kind or "text")
         values = [exp.Coalesce(this=each.copy(), expressions=[nothing.copy()]) for each in (left, right)]
         missing = [is_null(each) for each in (left, right)]
@@ -161,13 +161,13 @@ class PostgresDialect(Dialect):
     # Doubles.
 
     def arithmetic(self, kind: type[exp.Binary], left: Built, right: Built) -> Built:
-        """+, -, * of doubles as IEEE 754 says, infinities included; NaN is missing."""
+        """Return +, -, * of doubles as IEEE 754 says, infinities included; NaN is missing."""
         if kind is exp.Sub:
             right = exp.paren(exp.Neg(this=right), copy=False)
         return self.no_nan(self._apply(MULTIPLY if kind is exp.Mul else ADD, left, right))
 
     def divide(self, left: Built, right: Built) -> Built:
-        """/ of doubles as IEEE 754 says; by zero, and NaN, are missing."""
+        """Return / of doubles as IEEE 754 says; by zero, and NaN, are missing."""
         return self.no_nan(self._apply(DIVIDE, left, right))
 
     def _apply(self, template: str, left: Built, right: Built) -> Built:
@@ -177,14 +177,14 @@ class PostgresDialect(Dialect):
         return self._bind([left, right], lambda given: filled(template, x=given[0], y=given[1]))
 
     def steps(self, value: Built, factor: float) -> Built:
-        """floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
+        """Return floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
         if factor >= 1:
             return super().steps(value, factor)
         scaled = self.let(value, lambda x: filled(reduced(factor), x=x))  # a plain product might vanish
         return call("floor", binary(exp.Add, scaled, real(0.5)))
 
     def rounded(self, how: str, number: Built) -> Built:
-        """floor, ceil, or round (halves away from zero) of a double, which stays one."""
+        """Return floor, ceil, or round (halves away from zero) of a double, which stays one."""
         return self.let(number, lambda x: filled(ROUND, x=x)) if how == "round" else call(how, number)
 
     # Whole numbers.
@@ -243,7 +243,7 @@ class PostgresDialect(Dialect):
         return _plain_text(cast(value, "VARCHAR"))
 
     def like(self, value: Built, pattern: Built) -> Built:
-        """LIKE, in which a backslash is a plain character."""
+        """Return LIKE, in which a backslash is a plain character."""
         like = exp.Like(this=value, expression=pattern)
         return exp.paren(exp.Escape(this=like, expression=text("")), copy=False)
 
@@ -252,7 +252,7 @@ class PostgresDialect(Dialect):
         return cast(call("length", value), "BIGINT")
 
     def substring(self, value: Built, *places: Built) -> Built:
-        """From a position on, for a number of code points."""
+        """Return the text from a position on, for a number of code points."""
         return call("substr", value, *(cast(each, "INT") for each in places))
 
     # Dates.

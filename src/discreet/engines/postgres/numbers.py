@@ -23,7 +23,7 @@ def _power(exponent: int) -> str:
 
 
 def _ordinary(name: str) -> str:
-    """Products and quotients of these neither overflow nor vanish."""
+    """Return whether products and quotients neither overflow nor vanish."""
     return f"ABS({name}) BETWEEN {_power(-500)} AND {_power(500)}"
 
 
@@ -77,12 +77,12 @@ DIVIDE = f"""CASE
 END"""
 
 # round() of a double rounds halves to even; the fraction of a double is exact.
-ROUND = """CASE WHEN ABS(x - TRUNC(x)) >= 0.5 THEN TRUNC(x) + SIGN(x) ELSE TRUNC(x) END"""
+ROUND = """Return CASE WHEN ABS(x - TRUNC(x)) >= 0.5 THEN TRUNC(x) + SIGN(x) ELSE TRUNC(x) END"""
 
 
 def reduced(factor: float) -> str:
-    """x * factor for a factor below 1, or 0 where that is far below a half."""
-    return f"""CASE WHEN ABS(x) < {_power(-60)} THEN 0 * SIGN(x)
+    """Return x * factor for a factor below 1, or 0 where that is far below a half."""
+    return f"""Return CASE WHEN ABS(x) < {_power(-60)} THEN 0 * SIGN(x)
         ELSE x * CAST('{factor!r}' AS DOUBLE PRECISION) END"""
 
 

@@ -66,7 +66,7 @@ def _rehearse(path: Path) -> None:
 
 
 def _end_java() -> None:
-    """Java ends when nobody can write to it any more; it stores its classes last."""
+    """End Java by closing its input; it stores its classes last."""
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway

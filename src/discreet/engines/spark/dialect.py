@@ -104,20 +104,22 @@ class SparkDialect(TryCasting):
         return PLAIN_TYPES.get(physical)
 
     def read_column(self, name: str, physical: str, kind: Type) -> Built:
-        """As others; but Spark reads any bytes as text, which Python could not: those are missing."""
+        """Read as others do; but Spark reads any bytes as text, which Python could not: those are missing."""
         if physical == "string":
             return call("try_validate_utf8", column(name))
         return super().read_column(name, physical, kind)
 
     def rounded(self, how: str, number: Built) -> Built:
-        """floor and ceil give 64-bit whole numbers in Spark: larger doubles are whole already."""
+        """Return the rounded number; floor and ceil give 64-bit whole numbers in Spark: larger doubles are
+        whole already.
+        """
         if how == "round":
             return call("round", number)
         inside = binary(exp.LT, call("abs", number), real(WHOLE_DOUBLES))
         return when((inside, cast(call(how, number.copy()), "DOUBLE")), otherwise=number.copy())
 
     def total(self, number: Built) -> Built:
-        """Added as decimals: a sum of 64-bit numbers stays one in Spark, and would overflow."""
+        """Return the sum of decimals: a sum of 64-bit numbers stays one in Spark, and would overflow."""
         return call("sum", cast(number, "HUGEINT"))
 
     def small_total(self, number: Built) -> Built:
@@ -125,7 +127,8 @@ class SparkDialect(TryCasting):
         return call("sum", cast(number, "BIGINT"))
 
     def quotient(self, left: Built, right: Built) -> Built:
-        """Divided towards zero. Spark's DIV gives 64 bits, wrapped around; its / keeps 32 digits and 6.
+        """Return the quotient towards zero. Spark's DIV gives 64 bits, wrapped around; its / keeps 32
+        digits and 6.
 
         In 64 bits if both numbers are. Else a = 10⁶h + l, and a ÷ b = 10⁶(h ÷ b) + (10⁶(h mod b) + l) ÷ b,
         where every ÷ on the right is of a multiple, below 10³².
@@ -155,13 +158,13 @@ class SparkDialect(TryCasting):
         return call("rlike", value, text(rf"\A(?:{grammar})\z"))
 
     def substring(self, value: Built, *places: Built) -> Built:
-        """From a position on, for a number of code points."""
+        """Return the text from a position on, for a number of code points."""
         return call(
             "substring", value, *(cast(call("least", each, whole(LONGEST)), "INT") for each in places)
         )
 
     def days_between(self, left: Built, right: Built) -> Built:
-        """left - right, of dates, in days."""
+        """Return left - right, of dates, in days."""
         return cast(call("datediff", left, right), "BIGINT")
 
     def date_part(self, name: str, value: Built) -> Built:
@@ -191,11 +194,11 @@ class SparkDialect(TryCasting):
 
 
 def _multiple(number: Built, divisor: Built) -> Built:
-    """number / divisor, for a multiple of it."""
+    """Return number / divisor, for a multiple of it."""
     return cast(binary(exp.Div, number, divisor.copy()), "HUGEINT")
 
 
 def _divided(number: Built, divisor: Built) -> Built:
-    """number / divisor towards zero, below 10³²."""
+    """Return number / divisor towards zero, below 10³²."""
     rest = binary(exp.Mod, number.copy(), divisor.copy())
     return _multiple(binary(exp.Sub, number.copy(), rest), divisor)

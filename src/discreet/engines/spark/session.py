@@ -97,7 +97,7 @@ def is_alive(session: Any) -> bool:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """PySpark logs the errors of Spark, which may quote the data: not those of this thread, for now."""
+    """Silence PySpark in this thread: it logs the errors of Spark, which may quote the data."""
     from pyspark.logger import PySparkLogger
 
     for name in LOGGERS:
@@ -134,7 +134,7 @@ def check_version(name: str, version: str) -> None:
 
 
 def _set_up(session: Any) -> Any:
-    """Our settings, and nothing of what an owner has set to keep the meaning of an older Spark."""
+    """Return our settings, and nothing of what an owner has set to keep the meaning of an older Spark."""
     for name in session.conf.getAll:
         if name.startswith(LEGACY) and session.conf.isModifiable(name):
             session.conf.unset(name)
@@ -226,13 +226,13 @@ _folders: dict[str, str] = {}
 
 
 def _import_ahead() -> None:
-    """What PySpark imports at its first word to Java, if it is there: meanwhile Java starts."""
+    """Import what PySpark needs for its first call to Java, while Java starts."""
     with contextlib.suppress(ImportError):
         importlib.import_module("pandas")
 
 
 def _release(address: str) -> None:
-    """One engine fewer; the last one stops what the first one started."""
+    """Count one engine fewer; the last one stops what the first one started."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

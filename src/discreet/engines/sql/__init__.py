@@ -26,17 +26,17 @@ def column(name: str, table: str | None = None) -> exp.Expression:
 
 
 def named(node: exp.Expression, name: str) -> exp.Expression:
-    """node AS name, one of our own."""
+    """Return node AS name, one of our own."""
     return exp.Alias(this=node, alias=exp.to_identifier(name, quoted=True))
 
 
 def cast(node: exp.Expression, kind: str) -> exp.Expression:
-    """CAST(node AS kind)."""
+    """Return CAST(node AS kind)."""
     return exp.Cast(this=node, to=_type(kind).copy())
 
 
 def try_cast(node: exp.Expression, kind: str) -> exp.Expression:
-    """CAST that gives NULL where it cannot."""
+    """Return a CAST that gives NULL where it cannot."""
     return exp.TryCast(this=node, to=_type(kind).copy())
 
 
@@ -47,7 +47,7 @@ def _type(kind: str) -> exp.DataType:
 
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:
-    """name(arguments), printed as it is."""
+    """Return name(arguments), printed as it is."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
@@ -84,25 +84,25 @@ def literal(value: Value, kind: Type | None) -> exp.Expression:
 
 
 def binary(kind: type[exp.Binary], left: exp.Expression, right: exp.Expression) -> exp.Expression:
-    """(left op right), in parentheses."""
+    """Return (left op right), in parentheses."""
     return exp.paren(kind(this=left, expression=right), copy=False)
 
 
 def when(
     *branches: tuple[exp.Expression, exp.Expression], otherwise: exp.Expression | None = None
 ) -> exp.Expression:
-    """CASE WHEN ... THEN ... ELSE ... END."""
+    """Return CASE WHEN ... THEN ... ELSE ... END."""
     ifs = [exp.If(this=test, true=value) for test, value in branches]
     return exp.Case(ifs=ifs, default=otherwise)
 
 
 def is_null(node: exp.Expression) -> exp.Expression:
-    """(node IS NULL)."""
+    """Return (node IS NULL)."""
     return exp.paren(exp.Is(this=node, expression=exp.null()), copy=False)
 
 
 def is_known(node: exp.Expression) -> exp.Expression:
-    """(NOT node IS NULL)."""
+    """Return (NOT node IS NULL)."""
     return exp.Not(this=is_null(node))
 
 
@@ -115,5 +115,5 @@ def every(conditions: list[exp.Expression]) -> exp.Expression:
 
 
 def between(node: exp.Expression, low: exp.Expression, high: exp.Expression) -> exp.Expression:
-    """low <= node AND node <= high."""
+    """Return low <= node AND node <= high."""
     return every([binary(exp.GTE, node, low), binary(exp.LTE, node.copy(), high)])

@@ -12,6 +12,8 @@ A place is 32 bits of hash above 32 bits of the group's number. No two groups of
 `place <= last` keeps exactly `max_groups` of them, and nothing is sorted. Rows of a unit over `max_rows` are
 numbered in the order of (hash, values), where the hash is also of a row's ordinal among the rows that are
 equal to it; rows that tie there are equal in all that is added up.
+
+Labels such as (C1) name the cuts of docs/theory/exact-half.md.
 """
 
 from dataclasses import dataclass, replace
@@ -65,7 +67,7 @@ class Statement:
             steps.append(("found", self._found(), True))
         steps.append(("rows", self._rows(), False))
         last = "rows"
-        if not self.plan.each_row:
+        if not self.plan.each_row:  # (C6): else nothing is cut
             steps += self._tallied() if self.plan.tally is not None else self._paired()
             last = "kept"
         select = self._add_up(last)
@@ -147,11 +149,14 @@ class Statement:
         return hash_of(self._dialect, self.relations.hashing, self.plan.salt, values)
 
     def _place(self, table: str) -> exp.Expression:
-        """Hash above, number below: a place of its own for each group of a unit."""
+        """Return the place of a group: hash above, number below, so that no two groups of a unit share
+        one.
+        """
         group = column(GROUP, table)
         hashed = column(FOUND, table)
         if self.plan.labels is not None:
             hashed = self._hash([(column(UNIT, table), None), (group, None)])
+        # (C2): the order (h, g), as one number without ties.
         signed = binary(exp.Sub, hashed, whole(2 ** (HASH_BITS - 1)))  # so that 64 bits with a sign hold it
         return binary(exp.Add, binary(exp.Mul, signed, whole(2**32)), group.copy())
 
@@ -163,6 +168,7 @@ class Statement:
         pairs.select(named(exp.Count(this=exp.Star()), COUNT), copy=False)
         if not self._row_numbers:
             return [("pairs", pairs, self._limits_groups), *self._keep("pairs", self._capped_counts())]
+        # (C1), in two parts: cells within `max_rows` stay as they are; of the others the first are kept.
         within = exp.Select().from_("pairs").select(*self._pair_columns())
         within.where(binary(exp.LTE, column(COUNT), whole(self.plan.max_rows)), copy=False)
         over = exp.Select().from_("pairs").select(*cell)
@@ -196,6 +202,7 @@ class Statement:
 
     def _capped_counts(self) -> list[exp.Expression]:
         """Return where all rows count the same, the first `max_rows` of them need not be looked for."""
+        # (C5): min(n, R) instead of R kept rows.
         most = whole(self.plan.max_rows)
         counts = [
             named(call("least", cast(column(name), "BIGINT"), most.copy()), name) for name in self._numbers
@@ -213,6 +220,7 @@ class Statement:
             each.join(among, on=every(same), copy=False)
         ranked = exp.Select().from_(each.subquery("e", copy=False), copy=False)
         ranked.select(*(column(name, "e") for name in names), copy=False)
+        # (C1): numbered in the order (h, x); those up to `max_rows` are kept.
         number = row_number([column(UNIT, "e"), column(GROUP, "e")], self._row_order("e"))
         ranked.select(named(number, PLACE), copy=False)
         select = exp.Select().from_(ranked.subquery("r", copy=False), copy=False)
@@ -221,6 +229,7 @@ class Statement:
 
     def _ordinal(self, table: str) -> exp.Expression:
         """Return the ordinal of a row among those of its unit and group that are equal to it, from 0."""
+        # (C4): with ordinals, equal rows are as many chances as there are rows.
         cell = [column(UNIT, table), column(GROUP, table)]
         numbers = [column(name, table) for name in self._row_numbers]
         number = row_number(cell, numbers)
@@ -243,9 +252,10 @@ class Statement:
     # Step 4, for both.
 
     def _keep(self, table: str, columns: list[exp.Expression]) -> list[tuple[str, exp.Expression, bool]]:
-        """`kept`: the columns of those groups of each unit that come first."""
+        """Return `kept`: the columns of those groups of each unit that come first."""
         if not self._limits_groups:
             return [("kept", exp.Select().from_(table).select(*columns), False)]
+        # (C2): a group is kept where its place is at most that of the last kept one.
         placed = exp.Select().from_(table).select(*columns, named(self._place(table), PLACE))
         kept = exp.Select().from_("placed").select("placed.*")
         same = binary(exp.EQ, column(UNIT, "placed"), column(UNIT, "last"))
@@ -255,7 +265,7 @@ class Statement:
         return [("placed", placed, False), ("last", self._last_places(), False), ("kept", kept, False)]
 
     def _last_places(self) -> exp.Select:
-        """For each unit in too many groups, the place of the last one that is kept."""
+        """Return, for each unit in too many groups, the place of the last one that is kept."""
         most = self.plan.max_groups
         places = exp.Select().from_("placed").select(column(UNIT), column(PLACE)).distinct(copy=False)
         source = places.subquery("p", copy=False) if self.plan.tally is not None else exp.to_table("placed")

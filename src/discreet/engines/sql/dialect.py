@@ -56,7 +56,7 @@ class Dialect(ABC):
         return wanted or None
 
     def let(self, value: Built, body: Callable[[Built], Built]) -> Built:
-        """body(value), where the body copies the value each time it uses it."""
+        """Return body(value), where the body copies the value each time it uses it."""
         return body(value)
 
     # Values.
@@ -66,7 +66,7 @@ class Dialect(ABC):
         return literal(value, kind)
 
     def same(self, left: Built, right: Built, kind: Type | None) -> Built:
-        """Equal, or both missing; something the engine can join by, if it can."""
+        """Return whether both are equal or both missing, in a form that the engine can join by."""
         return exp.paren(exp.NullSafeEQ(this=left, expression=right), copy=False)
 
     @abstractmethod
@@ -82,23 +82,23 @@ class Dialect(ABC):
     # Doubles.
 
     def no_nan(self, number: Built) -> Built:
-        """NaN is a missing value; engines find NaN equal to itself."""
+        """Return the number, or NULL for NaN, which engines find equal to itself."""
         return exp.Nullif(this=number, expression=_nan())
 
     def arithmetic(self, kind: type[exp.Binary], left: Built, right: Built) -> Built:
-        """+, -, * of doubles as IEEE 754 says, infinities included; NaN is missing."""
+        """Return +, -, * of doubles as IEEE 754 says, infinities included; NaN is missing."""
         return self.no_nan(binary(kind, _bare(left), _bare(right)))
 
     def divide(self, left: Built, right: Built) -> Built:
-        """/ of doubles as IEEE 754 says; by zero, and NaN, are missing."""
+        """Return / of doubles as IEEE 754 says; by zero, and NaN, are missing."""
         return self.no_nan(binary(exp.Div, _bare(left), exp.Nullif(this=_bare(right), expression=real(0.0))))
 
     def steps(self, value: Built, factor: float) -> Built:
-        """floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
+        """Return floor(value * factor + 1/2), for a factor that is a power of two; within 2^51."""
         return call("floor", binary(exp.Add, binary(exp.Mul, value, real(factor)), real(0.5)))
 
     def rounded(self, how: str, number: Built) -> Built:
-        """floor, ceil, or round (halves away from zero) of a double, which stays one."""
+        """Return floor, ceil, or round (halves away from zero) of a double, which stays one."""
         return call(how, number)
 
     # Whole numbers, in 64 bits or wide.
@@ -112,7 +112,7 @@ class Dialect(ABC):
         return cast(self.total(number), "BIGINT")
 
     def quotient(self, left: Built, right: Built) -> Built:
-        """Divided towards zero; both HUGEINT, the divisor not zero."""
+        """Return the quotient towards zero; both HUGEINT, the divisor not zero."""
         return binary(exp.IntDiv, left, right)
 
     @abstractmethod
@@ -144,7 +144,7 @@ class Dialect(ABC):
         return cast(value, "VARCHAR")
 
     def like(self, value: Built, pattern: Built) -> Built:
-        """LIKE, in which a backslash is a plain character."""
+        """Return LIKE, in which a backslash is a plain character."""
         return binary(exp.Like, value, pattern)
 
     def length(self, value: Built) -> Built:
@@ -152,7 +152,7 @@ class Dialect(ABC):
         return call("length", value)
 
     def substring(self, value: Built, *places: Built) -> Built:
-        """From a position on, for a number of code points."""
+        """Return the text from a position on, for a number of code points."""
         return call("substring", value, *places)
 
     def translate(self, value: Built, before: str, after: str) -> Built:
@@ -162,7 +162,7 @@ class Dialect(ABC):
     # Dates.
 
     def days_between(self, left: Built, right: Built) -> Built:
-        """left - right, of dates, in days."""
+        """Return left - right, of dates, in days."""
         return cast(binary(exp.Sub, left, right), "BIGINT")
 
     def date_part(self, name: str, value: Built) -> Built:

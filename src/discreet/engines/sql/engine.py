@@ -53,7 +53,7 @@ class SQLEngine(ABC):
         return self._schema
 
     def reach(self) -> None:  # noqa: B027  not abstract: most have nothing to do
-        """What lies in this process is always in reach."""
+        """Do nothing: what is in this process is always in reach."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Return the exact table of a plan; whatever goes wrong inside is one constant failure."""
@@ -126,7 +126,7 @@ class SQLEngine(ABC):
         return types
 
     def _check_keys(self) -> None:
-        """The keys that joins rely on are unique, and units are columns."""
+        """Check that the keys that joins rely on are unique, and that units are columns."""
         for table, keys in joined_keys(self._policy):
             self._check_unique(table, keys)
         for private in self._policy.tables:
@@ -148,7 +148,7 @@ class SQLEngine(ABC):
 
 
 def refuse_absent(column: str, table: str) -> NoReturn:
-    """The owner declared a column that the data has not."""
+    """Refuse a column that was declared and is not in the data."""
     raise PolicyViolation(f"Column {column!r} must be in the data of table {table!r}.")
 
 

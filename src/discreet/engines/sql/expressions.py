@@ -89,7 +89,7 @@ def _abs(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
 
 
 def _opposite(wide: Built) -> Built:
-    """0 - x: engines round a wide number when they change its sign by - or ABS."""
+    """Return 0 - x: engines round a wide number when they change its sign by - or ABS."""
     return binary(exp.Sub, whole(0, "HUGEINT"), cast(wide, "HUGEINT"))
 
 

@@ -62,12 +62,14 @@ def partial_sum(measure: ExactMeasure, name: str, dialect: Dialect) -> exp.Expre
 
 def total_of(measure: ExactMeasure, number: exp.Expression, dialect: Dialect) -> exp.Expression:
     """Return the sum of a measure's numbers. One that surely fits is kept in 64 bits, for speed."""
-    small = not isinstance(measure, Sum) or measure.largest <= 2**22  # times 2^40 rows is below 2^63
+    small = (
+        not isinstance(measure, Sum) or measure.largest <= 2**22
+    )  # times 2^40 rows is below 2^63; (B5) for the rest
     return dialect.small_total(number) if small else dialect.total(number)
 
 
 def measured(measure: ExactMeasure, columns: Columns, dialect: Dialect) -> exp.Expression:
-    """Step 2: the whole number that a row adds."""
+    """Return the whole number that a row adds: step 2."""
     condition = None if measure.condition is None else build(measure.condition, columns, dialect)
     if isinstance(measure, Sum):
         value = place(measure.lattice, build(measure.argument, columns, dialect), dialect)
@@ -97,7 +99,7 @@ def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expres
 
 
 def tallied(tally: Tally, columns: Columns, dialect: Dialect) -> exp.Expression:
-    """Step 2 for a tally: the row's place on the lattice or among the labels."""
+    """Return a row's place on the lattice or among the labels: step 2 for a tally."""
     argument = build(tally.argument, columns, dialect)
     if tally.lattice is not None:
         value = place(tally.lattice, argument, dialect)

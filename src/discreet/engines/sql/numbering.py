@@ -26,7 +26,7 @@ class NumberedStatement(Statement):
     """As `Statement`, but rows and groups are numbered where that one looks up who has too many."""
 
     def _ordinal(self, table: str) -> exp.Expression:
-        """Equal rows meet on one machine, those of a unit on all of them."""
+        """Return the ordinal; equal rows meet on one machine, those of a unit on all of them."""
         names = [UNIT, GROUP, *self._row_numbers]
         number = row_number([column(name, table) for name in names], [column(UNIT, table)])
         return binary(exp.Sub, number, whole(1))

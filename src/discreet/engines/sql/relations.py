@@ -103,6 +103,7 @@ class Relations:
         return Selected(exp.Select(), names, types, private)
 
     def _scan(self, scan: Scan) -> Selected:
+        # (R1); a public table is one row for each key, as (R5) asks.
         made = self._named(scan, private=scan.public_key is None)
         select = exp.Select().from_(self.tables[scan.table].copy(), copy=False)
         for (_, name), short in made.names.items():
@@ -120,6 +121,7 @@ class Relations:
         return self.value(scan.table, scan.unit)
 
     def _filter(self, relation: Filtered) -> Selected:
+        # (R2): row by row.
         source = self.select(relation.source)
         select = exp.Select().from_(source.source("s"), copy=False)
         select.select(exp.Star(), copy=False)
@@ -127,6 +129,7 @@ class Relations:
         return Selected(select, source.names, source.types, source.private)
 
     def _project(self, relation: Project) -> Selected:
+        # (R2): row by row.
         source = self.select(relation.source)
         made = self._named(relation, private=source.private)
         select = exp.Select().from_(source.source("s"), copy=False)
@@ -140,7 +143,7 @@ class Relations:
 
     def _join(self, relation: Joined) -> Selected:
         sides = {"l": self.select(relation.left), "r": self.select(relation.right)}
-        if relation.cap is not None:
+        if relation.cap is not None:  # (R6): each side is cut first
             sides = {
                 alias: self._cap(side, relation.cap, number)
                 for number, (alias, side) in enumerate(sides.items())
@@ -154,13 +157,13 @@ class Relations:
             )
             for one, other in relation.on
         ]
-        if relation.one_unit:
+        if relation.one_unit:  # (R6), (R8): a pair is of one unit
             on.append(binary(exp.EQ, column(UNIT, "l"), column(UNIT, "r")))
         select.join(sides["r"].source("r"), on=every(on), join_type=relation.kind, copy=False)
         for alias, side in sides.items():
             for pair, short in side.names.items():
                 select.select(named(column(short, alias), made.names[pair]), copy=False)
-        if private:
+        if private:  # (R7): the unit of the side that the key leads to
             select.select(named(column(UNIT, "l" if relation.unit_from == "left" else "r"), UNIT), copy=False)
         return Selected(select, made.names, made.types, private)
 
@@ -168,6 +171,7 @@ class Relations:
         """Return at most `cap` rows of each unit: numbered in the order of their values, kept in that of a
         hash.
         """
+        # (C3): the number takes the place of x in (C1).
         values = [column(side.names[pair], "s") for pair in sorted(side.names)]
         names = [*side.names.values(), UNIT]
         numbered = exp.Select().from_(side.source("s"), copy=False).select(exp.Star(), copy=False)
@@ -185,6 +189,7 @@ class Relations:
         return Selected(select, side.names, side.types, side.private)
 
     def _stack(self, relation: Stacked) -> Selected:
+        # (R3): a sum of multisets.
         members = [self.select(each) for each in relation.members]
         made = self._named(relation, private=True)
         union: exp.Expression = members[0].select
@@ -195,6 +200,7 @@ class Relations:
         return Selected(select, made.names, made.types, private=True)
 
     def _per_unit(self, relation: PerUnit) -> Selected:
+        # (R4): a function of one unit's rows.
         source = self.select(relation.source)
         made = self._named(relation, private=True)
         inner = exp.Select().from_(source.source("s"), copy=False)

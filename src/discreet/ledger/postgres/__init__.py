@@ -125,7 +125,7 @@ class OwnerLock:
             self._connection.close()
 
     def forget(self) -> None:
-        """In a forked child: the lock stays with the parent."""
+        """Leave the lock to the parent, in a forked child."""
         if self._connection is not None:
             keep_for_ever(self._connection.leave_to_parent())
 
@@ -150,7 +150,9 @@ def _number(owner: str) -> int | None:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Every failure of the server or of the way to it becomes one constant error; none quotes an address."""
+    """Turn every failure of the server or of the way to it into one constant error; none quotes an
+    address.
+    """
     try:
         yield
     except (driver().Error, OSError):

@@ -55,7 +55,7 @@ class Address:
 
 
 def driver() -> Any:
-    """psycopg, loaded when a server is first needed."""
+    """Return psycopg, loaded when a server is first needed."""
     try:
         import psycopg
     except ImportError:
@@ -126,7 +126,7 @@ class PostgresConnection:
 
     @contextmanager
     def writing(self) -> Iterator[Tables]:
-        """Alone, and on the server's disk once this ends.
+        """Write alone; the work is on the server's disk once this ends.
 
         READ COMMITTED suffices: each statement sees all that was committed before it began, and while the
         head's row is locked no one else commits.
@@ -142,7 +142,7 @@ class PostgresConnection:
 
     @contextmanager
     def reading(self) -> Iterator[Tables]:
-        """One picture of the ledger."""
+        """Read one consistent picture of the ledger."""
         self.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield Tables(self._run, self._scan)
         self.connection.execute("COMMIT")
@@ -173,7 +173,7 @@ class PostgresConnection:
         self.connection.close()
 
     def leave_to_parent(self) -> "psycopg.Connection[Any]":
-        """In a forked child: close its copy of the socket, and say nothing to the server."""
+        """Close, in a forked child, its copy of the socket, and say nothing to the server."""
         os.close(self.connection.fileno())
         return self.connection
 

@@ -33,11 +33,11 @@ class FairLock:
         self._ears.register(self._files[-1], select.POLLIN)
 
     def alone(self) -> AbstractContextManager[None]:
-        """While this runs, no other process reads or writes through its own turn."""
+        """Exclude others: while this runs, no other process reads or writes through its own turn."""
         return self._turn(fcntl.LOCK_EX)
 
     def together(self) -> AbstractContextManager[None]:
-        """While this runs, others may read."""
+        """Exclude writers: while this runs, others may read."""
         return self._turn(fcntl.LOCK_SH)
 
     @contextmanager
@@ -59,7 +59,7 @@ class FairLock:
                 os.write(bell, b"!")
 
     def _listen(self, pause: float) -> None:
-        """Until the bell rings, but not for long: the holder may have died without ringing."""
+        """Wait until the bell rings, but not for long: the holder may have died without ringing."""
         if self._ears.poll(max(1, 1000 * pause)):
             with contextlib.suppress(BlockingIOError):
                 os.read(self._files[2], 1 << 16)
@@ -148,7 +148,7 @@ class SqliteConnection:
 
     @contextmanager
     def writing(self) -> Iterator[Tables]:
-        """Alone, and on disk once this ends."""
+        """Write alone; the work is on disk once this ends."""
         with self.lock.alone():
             self.connection.execute("BEGIN IMMEDIATE")
             yield Tables(self.connection.execute)
@@ -157,7 +157,7 @@ class SqliteConnection:
 
     @contextmanager
     def reading(self) -> Iterator[Tables]:
-        """One picture of the ledger."""
+        """Read one consistent picture of the ledger."""
         with self.lock.together():
             self.connection.execute("BEGIN")
             yield Tables(self.connection.execute)
@@ -168,7 +168,7 @@ class SqliteConnection:
         self.lock.close()
 
     def leave_to_parent(self) -> sqlite3.Connection:
-        """In a forked child: give up the locks' files, and what must never be closed."""
+        """Give up, in a forked child, the locks' files, and what must never be closed."""
         self.lock.close()
         return self.connection
 
@@ -181,7 +181,7 @@ class SqliteConnection:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Every failure of the disk or of SQLite becomes the one constant error."""
+    """Turn every failure of the disk or of SQLite into the one constant error."""
     try:
         yield
     except (sqlite3.Error, OSError):
