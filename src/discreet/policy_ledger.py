@@ -107,7 +107,5 @@ def open_ledger_file(
     ledger = find_ledger(path)
     stated = kept_elsewhere(ledger)
     return LedgerFile(
-        str(ledger.place),
-        anchors=(*stated["anchors"], *anchors),
-        key=stated["key"] if key is None else key,
+        str(ledger.place), anchors=(*stated["anchors"], *anchors), key=stated["key"] if key is None else key
     )

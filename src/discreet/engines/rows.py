@@ -24,16 +24,7 @@ from discreet.queries import (
     Stacked,
     evaluate,
 )
-from discreet.tables import (
-    LARGEST_INTEGER,
-    SMALLEST_INTEGER,
-    Column,
-    Policy,
-    PublicTable,
-    Table,
-    Type,
-    Value,
-)
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Column, Policy, PublicTable, Table, Type, Value
 
 KINDS: dict[Type, type] = {
     "text": str,

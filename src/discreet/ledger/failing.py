@@ -116,11 +116,7 @@ def by_analyst(transaction: Transaction, dataset: str) -> dict[str, int]:
 
 
 def release(
-    transaction: Transaction,
-    dataset: str,
-    reason: str,
-    analyst: str | None,
-    is_alive: Callable[[str], bool],
+    transaction: Transaction, dataset: str, reason: str, analyst: str | None, is_alive: Callable[[str], bool]
 ) -> int:
     """Count failures from zero again, one analyst's or all: an owner's entry. How many there were."""
     end_the_dead(transaction, transaction.running(dataset), is_alive)
@@ -150,6 +146,5 @@ def decide(transaction: Transaction, dataset: str, facts: Mapping[str, Any], dec
     for name in ("analyst", "by"):
         check_name(facts[name], name=name)
     append(
-        transaction,
-        {"kind": "decision", "dataset": dataset, **facts, "decision": decision, "time": now()},
+        transaction, {"kind": "decision", "dataset": dataset, **facts, "decision": decision, "time": now()}
     )

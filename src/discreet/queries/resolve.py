@@ -37,14 +37,7 @@ from discreet.queries.resolve_source import Sources, conjuncts
 from discreet.queries.resolve_unit import is_per_unit, is_present, resolve_per_unit
 from discreet.queries.size import check_size
 from discreet.queries.sql import read_sql
-from discreet.queries.types import (
-    Scope,
-    as_condition,
-    assign_types,
-    fit_integer,
-    rebuild,
-    type_aggregate,
-)
+from discreet.queries.types import Scope, as_condition, assign_types, fit_integer, rebuild, type_aggregate
 from discreet.tables import Policy
 
 

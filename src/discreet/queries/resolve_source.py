@@ -10,17 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from discreet.queries.nodes import (
-    Call,
-    Expression,
-    Join,
-    Name,
-    Nested,
-    Query,
-    Source,
-    TableName,
-    refuse,
-)
+from discreet.queries.nodes import Call, Expression, Join, Name, Nested, Query, Source, TableName, refuse
 from discreet.queries.relations import (
     Field,
     Filtered,

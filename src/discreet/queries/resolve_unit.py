@@ -6,14 +6,7 @@ from fractions import Fraction
 from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot, refuse
 from discreet.queries.ranges import Range, held, range_of
 from discreet.queries.relations import Field, PerUnit, Relation, has_each_row, is_public
-from discreet.queries.types import (
-    Scope,
-    as_condition,
-    assign_types,
-    fit_integer,
-    rebuild,
-    type_aggregate,
-)
+from discreet.queries.types import Scope, as_condition, assign_types, fit_integer, rebuild, type_aggregate
 
 ALLOWED = ("count_rows", "count", "sum", "average", "minimum", "maximum")
 

@@ -211,9 +211,7 @@ def _read_cast(node: exp.Cast) -> Expression:
     function = CAST_TYPES.get(kind.this)
     if function is None or kind.args.get("expressions"):
         refuse(
-            "cast_type",
-            "A cast gives BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP.",
-            place_of(node),
+            "cast_type", "A cast gives BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP.", place_of(node)
         )
     inner = read_expression(node.this)
     if (

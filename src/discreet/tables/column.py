@@ -196,10 +196,7 @@ class Column:
 
 
 def read_columns(
-    *,
-    types: Mapping[str, object],
-    bounds: Mapping[str, object],
-    keys: Mapping[str, object],
+    *, types: Mapping[str, object], bounds: Mapping[str, object], keys: Mapping[str, object]
 ) -> tuple[Column, ...]:
     """Return columns from three mappings of promises by column name."""
     names = dict.fromkeys([*types, *bounds, *keys])

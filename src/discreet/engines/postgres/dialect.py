@@ -10,15 +10,7 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
 
 from discreet.engines.order import HASH_BITS
-from discreet.engines.postgres.numbers import (
-    ADD,
-    DIVIDE,
-    MULTIPLY,
-    ROUND,
-    filled,
-    is_ordinary,
-    reduced,
-)
+from discreet.engines.postgres.numbers import ADD, DIVIDE, MULTIPLY, ROUND, filled, is_ordinary, reduced
 from discreet.engines.sql import (
     SQL_TYPES,
     between,

@@ -7,19 +7,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.generators.spark import SparkGenerator
 
-from discreet.engines.sql import (
-    between,
-    binary,
-    call,
-    cast,
-    column,
-    every,
-    real,
-    text,
-    try_cast,
-    when,
-    whole,
-)
+from discreet.engines.sql import between, binary, call, cast, column, every, real, text, try_cast, when, whole
 from discreet.engines.sql.dialect import Built, TryCasting, Typed
 from discreet.tables import Type
 

@@ -21,17 +21,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from discreet.engines.order import HASH_BITS
-from discreet.engines.sql import (
-    binary,
-    call,
-    cast,
-    column,
-    every,
-    is_known,
-    is_null,
-    named,
-    whole,
-)
+from discreet.engines.sql import binary, call, cast, column, every, is_known, is_null, named, whole
 from discreet.engines.sql.dialect import Dialect, Typed, hash_of
 from discreet.engines.sql.measures import (
     PLAIN,
