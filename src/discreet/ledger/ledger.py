@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+# Loaded now: a process that has no file descriptor left must still fail with the ledger's own error.
+import discreet.ledger.sqlite  # noqa: F401
 from discreet.accounting import Budget, Total
 from discreet.errors import DiscreetError, LedgerConflict
 from discreet.ledger import failing, owner_actions, shares

@@ -90,6 +90,16 @@ class Connection(Protocol):
     def leave_to_parent(self) -> object: ...
 
 
+class Ownership(Protocol):
+    """The lock by which others know that this process lives."""
+
+    name: str
+
+    def hold(self) -> None: ...
+    def release(self) -> None: ...
+    def forget(self) -> None: ...
+
+
 class Attempt:
     """One try at a batch: what became of each job, and the head that the commit makes, if it makes one."""
 
@@ -118,6 +128,8 @@ class SharedStore(ABC):
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
         self._session, self._is_closed = Session(self), False
+        self._owner: Ownership | None = None
+        self._owning = threading.Lock()
         _OPEN.add(self)
 
     @abstractmethod
@@ -127,6 +139,10 @@ class SharedStore(ABC):
     @abstractmethod
     def translated_errors(self) -> AbstractContextManager[None]:
         """Turn every failure of the store below into the one constant error."""
+
+    @abstractmethod
+    def new_owner(self) -> Ownership:
+        """Return a lock that no other process has."""
 
     def is_committed_after(
         self, error: BaseException, attempt: Attempt, connection: Connection
@@ -152,9 +168,22 @@ class SharedStore(ABC):
         with self.translated_errors():
             return self._session.use_reader(lambda connection: _look(connection, work))
 
+    def owner(self) -> str:
+        """Return the name under which this process's charges run, held since before the charge."""
+        self._check_open()
+        with self.translated_errors(), self._owning:
+            if self._owner is None:
+                self._owner = self.new_owner()
+            self._owner.hold()
+            return self._owner.name
+
     def close(self) -> None:
         self._is_closed = True
         self._session.close()
+        with self._owning:
+            if self._owner is not None:
+                self._owner.release()
+                self._owner = None
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -164,6 +193,10 @@ class SharedStore(ABC):
         """Leave, in a forked child, the parent's connections alone, for their locks are the parent's."""
         self._session.leave_to_parent()
         self._session = Session(self)
+        self._owning = threading.Lock()
+        if self._owner is not None:
+            self._owner.forget()
+            self._owner = None
 
 
 class Session:

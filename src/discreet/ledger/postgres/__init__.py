@@ -11,7 +11,6 @@ The server drops the lock when that connection ends, with the process, the machi
 
 import contextlib
 import secrets
-import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -30,8 +29,6 @@ class PostgresStore(SharedStore):
 
     def __init__(self, address: str, *, guard: Guard, patience: float, create: bool) -> None:
         self._address, self._patience = Address(address), patience
-        self._owner: OwnerLock | None = None
-        self._owning = threading.Lock()
         with translated_errors(), connect(self._address, patience=patience) as connection:
             (migrate if create else check_tables)(connection, self._address.schema)
         super().__init__(guard)
@@ -71,34 +68,14 @@ class PostgresStore(SharedStore):
             and connection.is_lost
         )
 
-    def owner(self) -> str:
-        """Return the name under which this process's charges run, held since before the charge."""
-        self._check_open()
-        with translated_errors(), self._owning:
-            if self._owner is None:
-                self._owner = OwnerLock(self._address, self._patience)
-            self._owner.hold()
-            return self._owner.name
+    def new_owner(self) -> "OwnerLock":
+        return OwnerLock(self._address, self._patience)
 
     def is_alive(self, owner: str) -> bool:
         if self._owner is not None and owner == self._owner.name:
             return True
         with translated_errors():
             return self._session.use_reader(lambda found: is_held(found.connection, owner))
-
-    def close(self) -> None:
-        super().close()
-        with self._owning:
-            if self._owner is not None:
-                self._owner.release()
-                self._owner = None
-
-    def after_fork(self) -> None:
-        super().after_fork()
-        self._owning = threading.Lock()
-        if self._owner is not None:
-            self._owner.forget()
-            self._owner = None
 
 
 class OwnerLock:

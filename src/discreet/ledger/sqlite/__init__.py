@@ -10,7 +10,6 @@ either all of the work or none of it.
 import fcntl
 import os
 import secrets
-import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -40,6 +39,9 @@ class OwnerLock:
         self._file = os.open(unnamed, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._file, fcntl.LOCK_EX)
         unnamed.rename(self._path)
+
+    def hold(self) -> None:
+        """Do nothing: the lock was taken when it was made."""
 
     def release(self) -> None:
         """End the ownership: charges without an answer are abandoned from now on."""
@@ -82,8 +84,6 @@ class SqliteStore(SharedStore):
 
     def __init__(self, path: str | Path, *, guard: Guard, patience: float, create: bool) -> None:
         self._path, self._patience = Path(path), patience
-        self._owner: OwnerLock | None = None
-        self._owning = threading.Lock()
         with translated_errors():
             self._prepare(create)
         super().__init__(guard)
@@ -102,13 +102,8 @@ class SqliteStore(SharedStore):
     def translated_errors(self) -> AbstractContextManager[None]:
         return translated_errors()
 
-    def owner(self) -> str:
-        """Return the name under which this process's charges run."""
-        self._check_open()
-        with translated_errors(), self._owning:
-            if self._owner is None:
-                self._owner = OwnerLock(self.locks)
-            return self._owner.name
+    def new_owner(self) -> OwnerLock:
+        return OwnerLock(self.locks)
 
     def is_alive(self, owner: str) -> bool:
         with translated_errors():
@@ -117,17 +112,3 @@ class SqliteStore(SharedStore):
     @property
     def locks(self) -> Path:
         return locks_of(self._path)
-
-    def close(self) -> None:
-        super().close()
-        with self._owning:
-            if self._owner is not None:
-                self._owner.release()
-                self._owner = None
-
-    def after_fork(self) -> None:
-        super().after_fork()
-        self._owning = threading.Lock()
-        if self._owner is not None:
-            self._owner.forget()
-            self._owner = None
