@@ -4,7 +4,7 @@ PostgreSQL's own operators are IEEE's wherever they do not raise, so they are us
 them decide exactly where that is. Numbers of ordinary size take the first branch. For the rest the result is
 first computed scaled by a power of two, which changes no digit: sums at half their size, products and
 quotients at 2^-1024 or 2^1076 times theirs. A scaled result of 1 or more is an overflow; one of at most 2
-stands for at most half of the smallest double, which rounds to zero. A product may round to 2 from above:
+means at most half of the smallest double, which rounds to zero. A product may round to 2 from above:
 then its rounding error, computed exactly (Veltkamp's splitting, Dekker's product), decides.
 
 NaN never comes in; it comes out of infinities, as it should.

@@ -22,7 +22,7 @@ PLAIN_TYPES: dict[str, Type] = {
 }
 WHOLE_DOUBLES = 2.0**53  # from here on, every double is a whole number
 BEYOND = 2.0**63  # the first double above 64 bits
-DIGITS = 10**6  # of a quotient of decimals, 32 digits of 38 stand before the point
+DIGITS = 10**6  # of a quotient of decimals, 32 digits of 38 are before the point
 LONGEST = 2**31 - 1  # a position in a text is an INT
 PARTS = {"isodow": "dow_iso"}
 SUFFIXES = {exp.DataType.Type.BIGINT: "L", exp.DataType.Type.DOUBLE: "D"}
