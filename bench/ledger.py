@@ -19,10 +19,9 @@ from pathlib import Path
 import psycopg
 
 from bench.harness import Report, Row
-from discreet.ledger import Ledger, Request
-from discreet.ledger.connection import configure
+from discreet.ledger import Ledger, Ration, Request
+from discreet.ledger.sqlite.connection import configure
 from discreet.losses import PureDP
-from discreet.tables import Ration
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers.postgres import PostgresServer

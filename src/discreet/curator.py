@@ -12,9 +12,10 @@ from typing import Any, Literal, Never, Self, Unpack, overload
 
 from discreet.answers import Answer
 from discreet.dry_run import DryRun, try_out
-from discreet.ledger import Ledger, Record, check_known
+from discreet.ledger import Ledger, Record
 from discreet.numerics import Real
 from discreet.planning import Asked, Plan, Several, Terms, Within, plan_asked
+from discreet.policy_ledger import check_known
 from discreet.queries import Builder, table
 from discreet.query_run import QueryRun
 from discreet.release import Watch

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from discreet.engines import Engine, describe_policy, open_engine
 from discreet.errors import EngineFailure, InvalidParameter
-from discreet.ledger import Ledger, open_ledger
+from discreet.ledger import Ledger
+from discreet.policy_ledger import open_ledger
 from discreet.tables import Policy
 
 

@@ -1,7 +1,7 @@
 """The package's own folder holds what is of the package, and nothing that running it leaves behind."""
 
 import discreet
-from discreet.tables import beside
+from discreet.tables import sibling_path
 from house import ROOT, files_of_the_package, strangers
 
 LEFT = ("demo/people.ledger", "demo/people.ledger-journal", "demo/people.ledger.owners/owner-1", "demo/lock")
@@ -21,6 +21,6 @@ def test_nothing_lies_beside_what_is_bundled():
     package = ROOT / "src" / "discreet"
     assert discreet.__file__ == str(package / "__init__.py")
     for bundled in ("people.parquet", "demo.toml"):
-        assert not beside(package / "demo" / bundled).is_absolute()
-        assert beside(package / "demo" / bundled, ".people").parent.as_posix() == "."
-    assert beside(ROOT / "tests" / "x.csv") == ROOT / "tests" / "x.ledger"
+        assert not sibling_path(package / "demo" / bundled).is_absolute()
+        assert sibling_path(package / "demo" / bundled, ".people").parent.as_posix() == "."
+    assert sibling_path(ROOT / "tests" / "x.csv") == ROOT / "tests" / "x.ledger"

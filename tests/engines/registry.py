@@ -1,7 +1,7 @@
 """Every engine that must agree with the naive reference: how a test opens it on rows in memory.
 
-A new engine is one line in MAKERS: a function of the pytest request, a policy and rows that gives an open
-engine with the md5 order, as a context manager.
+MAKERS holds functions of a pytest request, a policy and rows that give an open engine with the md5 order, as
+a context manager. An engine of the product's registry that takes frames needs no line here.
 """
 
 import contextlib
@@ -12,8 +12,8 @@ from typing import Any
 
 import psycopg
 
-from discreet.engines import DuckDBEngine, Engine, PostgresEngine, SparkEngine
-from discreet.engines.sql_numbering import NumberedStatement
+from discreet.engines import ENGINES, DuckDBEngine, Engine, MemoryEngine, PostgresEngine, SparkEngine
+from discreet.engines.sql.numbering import NumberedStatement
 from engines.people import as_arrow
 
 POSTGRES = {
@@ -93,6 +93,21 @@ MAKERS: dict[str, Callable[[Any, Any, Any], contextlib.AbstractContextManager[En
     "postgresql": on_postgres,
     "spark": on_spark,
     "spark numbered": partial(on_spark, kind=NumberingSpark),
+}
+
+
+@contextlib.contextmanager
+def on_frames(request: Any, policy: Any, rows: Any, kind: Any) -> Iterator[Engine]:
+    """On any engine that takes frames, in another order."""
+    frames = as_arrow(policy, shuffled(rows))
+    with contextlib.closing(kind(policy, frames, hashing="md5")) as engine:
+        yield engine
+
+
+MAKERS |= {
+    name: partial(on_frames, kind=kind)
+    for name, kind in ENGINES.items()
+    if name not in MAKERS and kind is not MemoryEngine
 }
 
 

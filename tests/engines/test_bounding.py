@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from discreet.engines import DuckDBEngine, MemoryEngine, memory, sql_bounding, sql_relations
+from discreet.engines import DuckDBEngine, MemoryEngine, memory
 from discreet.engines.rows import Row, cap_rows
-from discreet.engines.sql import column, whole
+from discreet.engines.sql import bounding, column, relations, whole
 from discreet.planning import RowCount, UnitCount, plan_exact
 from discreet.queries import read_question
 from engines.people import BIG, as_arrow, tables
@@ -120,7 +120,7 @@ def constant_hash(dialect, hashing, salt, values):
 
 @pytest.mark.parametrize("text", [BY_JOB, BY_AGE, BY_BOTH, MEDIANS])
 def test_the_limits_hold_when_every_hash_ties(text, monkeypatch):
-    monkeypatch.setattr(sql_bounding, "hash_of", constant_hash)
+    monkeypatch.setattr(bounding, "hash_of", constant_hash)
     monkeypatch.setattr(memory, "order_hash", lambda salt, values: 7)
     plan, found = exact(text, MANY)
     assert sum(1 for total in found.tallies or found.totals if any(total)) == plan.max_groups
@@ -130,8 +130,8 @@ def test_the_limits_hold_when_every_hash_ties(text, monkeypatch):
 
 
 def test_a_place_without_the_group_would_let_ties_through(monkeypatch):
-    monkeypatch.setattr(sql_bounding, "hash_of", constant_hash)
-    monkeypatch.setattr(sql_bounding.Statement, "_place", lambda self, table: whole(7))
+    monkeypatch.setattr(bounding, "hash_of", constant_hash)
+    monkeypatch.setattr(bounding.Statement, "_place", lambda self, table: whole(7))
     plan, found = exact(BY_BOTH, MANY)
     assert sum(1 for total in found.totals if any(total)) > plan.max_groups
 
@@ -236,9 +236,9 @@ def test_each_side_of_a_join_is_cut_before_it():
 
 
 def test_a_join_cut_on_one_side_would_be_noticed(monkeypatch):
-    whole_cap = sql_relations.Relations._cap
+    whole_cap = relations.Relations._cap
     monkeypatch.setattr(
-        sql_relations.Relations,
+        relations.Relations,
         "_cap",
         lambda self, side, cap, number: side if number else whole_cap(self, side, cap, number),
     )

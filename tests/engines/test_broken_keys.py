@@ -6,7 +6,8 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine, sql_relations
+from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
+from discreet.engines.sql import relations
 from discreet.errors import PolicyViolation
 from discreet.planning import plan_exact
 from discreet.queries import Joined, read_question
@@ -225,7 +226,7 @@ def test_the_check_would_notice_joins_of_two_units(made, tmp_path):
 
 
 def test_the_check_would_notice_a_public_table_read_as_it_is(monkeypatch, tmp_path):
-    monkeypatch.setattr(sql_relations, "_first_of_each", lambda public, scan: public)
+    monkeypatch.setattr(relations, "_first_of_each", lambda public, scan: public)
     one_row_less = {**BROKEN, "survey": BROKEN["survey"][1:]}
     with on_duckdb(None, tmp_path) as live:
         assert moved(live, plan_of(PUBLIC), BROKEN, one_row_less) == 30

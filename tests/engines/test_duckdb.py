@@ -199,7 +199,7 @@ def test_engine_errors_are_one_constant(frame, monkeypatch, capfd):
     engine = DuckDBEngine(policy(None), {"t": frame})
     plan = plan_of("SELECT COUNT(*) AS n FROM t", engine)
     fault = f"SELECT CAST('{CANARY}' AS INTEGER)"
-    monkeypatch.setattr("discreet.engines.sql_bounding.exp.Select.sql", lambda self, dialect: fault)
+    monkeypatch.setattr("discreet.engines.sql.bounding.exp.Select.sql", lambda self, dialect: fault)
     with pytest.raises(EngineFailure) as caught:
         engine.run(plan)
     assert caught.value.__cause__ is None

@@ -24,12 +24,10 @@ from discreet.engines import (
     PostgresEngine,
     SparkEngine,
     memory,
-    sql_bounding,
-    sql_relations,
 )
-from discreet.engines.duckdb_dialect import DuckDBDialect
-from discreet.engines.sql import binary, call, cast, whole
-from discreet.engines.sql_bounding import Statement
+from discreet.engines.duckdb.dialect import DuckDBDialect
+from discreet.engines.sql import binary, bounding, call, cast, relations, whole
+from discreet.engines.sql.bounding import Statement
 from discreet.planning import plan_exact
 from discreet.queries import read_question
 from discreet.tables import from_toml
@@ -193,7 +191,7 @@ def test_the_check_would_notice_blocks_in_the_reference(monkeypatch, request):
 
 
 def test_the_check_would_notice_a_cap_in_the_order_of_values(duckdb_engine, monkeypatch):
-    monkeypatch.setattr(sql_relations, "hash_of", lambda dialect, hashing, salt, values: whole(7))
+    monkeypatch.setattr(relations, "hash_of", lambda dialect, hashing, salt, values: whole(7))
     assert not rows_are_even(duckdb_engine, JOINED)
 
 
@@ -219,5 +217,5 @@ def shuffle(dialect, hashing, salt, values):
 
 @pytest.mark.parametrize("groups", [3, 8])
 def test_the_check_would_notice_an_affine_shuffle(groups, duckdb_engine, monkeypatch):
-    monkeypatch.setattr(sql_bounding, "hash_of", shuffle)
+    monkeypatch.setattr(bounding, "hash_of", shuffle)
     assert not groups_are_even(duckdb_engine, groups, "k")

@@ -17,10 +17,10 @@ from sqlglot import exp
 
 from discreet.answers import Answer, Receipt
 from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
-from discreet.engines.dialect import TryCasting
-from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.duckdb.dialect import DuckDBDialect
 from discreet.engines.sql import SQL_TYPES, binary, cast, whole
-from discreet.engines.sql_relations import _clamp, place
+from discreet.engines.sql.dialect import TryCasting
+from discreet.engines.sql.relations import _clamp, place
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
 from discreet.planning import plan_asked
 from discreet.queries import to_sql
@@ -225,7 +225,7 @@ def on_three():
 
 def test_a_difference_that_may_overflow_is_noticed(on_three, monkeypatch):
     monkeypatch.setattr(Remembering, "written", {})
-    monkeypatch.setattr("discreet.engines.sql_measures.place", _place_as_a_difference)
+    monkeypatch.setattr("discreet.engines.sql.measures.place", _place_as_a_difference)
     assert next(differing(on_three, 1, 150), None) is not None
 
 

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 from sqlglot import exp
 
-from discreet.engines.postgres_dialect import PostgresDialect
+from discreet.engines.postgres.dialect import PostgresDialect
 from discreet.engines.sql import column, named, real
-from discreet.engines.sql_relations import place
+from discreet.engines.sql.relations import place
 from discreet.planning import Lattice
 from discreet.queries import evaluate
 from discreet.queries.evaluate import STRICT

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.engines import DuckDBEngine, SparkEngine, open_engine
-from discreet.engines.spark_dialect import SparkDialect
-from discreet.engines.spark_session import open_beside, quiet
+from discreet.engines.spark.dialect import SparkDialect
+from discreet.engines.spark.session import open_beside, quiet
 from discreet.engines.sql import column, named, whole
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
 from discreet.planning import plan_exact
@@ -262,7 +262,7 @@ def test_engine_errors_are_one_constant(opened, monkeypatch, capfd):
 
 def test_being_quiet_first_leaves_the_owner_the_errors_of_spark(monkeypatch):
     """A logger that is made first is of PySpark's class: any other one raises at PySpark's own words."""
-    monkeypatch.setattr("discreet.engines.spark_session.LOGGERS", ("MadeFirst",))
+    monkeypatch.setattr("discreet.engines.spark.session.LOGGERS", ("MadeFirst",))
     with quiet():
         logging.getLogger("MadeFirst").error("a word of Spark's", errorClass="DIVIDE_BY_ZERO", context={})
 

@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from discreet.engines import DuckDBEngine, MemoryEngine, SparkEngine, describe_policy
-from discreet.engines.registration import Registrar
+from discreet.engines.duckdb.registration import Registrar
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
 from discreet.planning import plan_exact
 from discreet.queries import read_question

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from discreet.ledger import Ledger
+from discreet.ledger.anchor import ChainGuard
 from discreet.ledger.declaration import Declaration
-from discreet.ledger.guard import ChainGuard
-from discreet.ledger.memory import MemoryStore
 from discreet.losses import PureDP
+from discreet.testing.memory_store import MemoryStore
 from ledger.places import NUMBERS, fresh_address
 
 DECLARED = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from discreet.accounting import Total, rule_for
 from discreet.ledger.declaration import Declaration
 from discreet.ledger.entry import Entry, Head, canonical
-from discreet.ledger.schema import MIGRATIONS, migrate
+from discreet.ledger.sqlite.schema import MIGRATIONS, migrate
 from discreet.ledger.store import AccountRow
 from discreet.ledger.tables import Tables
 from discreet.losses import PureDP

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
-from discreet.ledger import FileAnchor, Ledger, Request
-from discreet.ledger.guard import ChainGuard
+from discreet.ledger import FileAnchor, Ledger, Ration, Request
+from discreet.ledger.anchor import ChainGuard
 from discreet.ledger.postgres import PostgresStore
 from discreet.losses import ApproxDP
-from discreet.tables import Ration
 from servers.postgres import PostgresServer
 
 BUDGET = ApproxDP(1, 1e-6)

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import CommandAnchor, Entry, FileAnchor, Head, Ledger, LedgerFile, Request
-from discreet.ledger.guard import ChainGuard
+from discreet.ledger.anchor import ChainGuard
 from discreet.losses import PureDP
 
 KEY = b"sixteen bytes or more"

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.ledger import Request, balance
+from discreet.ledger import Request, statement
 from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
 
 CASES = [
@@ -28,6 +28,6 @@ def test_spending_is_shown_rounded_up_and_what_is_left_rounded_down(world, budge
     ledger = world.open(budget=budget)
     ledger.answer(ledger.charge(Request(loss=price)), b"42")
     assert all(larger >= smaller for larger, smaller in shown(ledger))
-    honest = balance._shown
-    monkeypatch.setattr(balance, "_shown", lambda value, side: honest(value, -side))  # the wrong side
+    honest = statement._shown
+    monkeypatch.setattr(statement, "_shown", lambda value, side: honest(value, -side))  # the wrong side
     assert not all(larger >= smaller for larger, smaller in shown(ledger))

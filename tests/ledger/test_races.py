@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from discreet.accounting import notion_json
-from discreet.ledger import LedgerFile
+from discreet.ledger import LedgerFile, Ration
 from discreet.losses import ZCDP, ApproxDP, PureDP
-from discreet.tables import Ration
 
 PROCESSES, ADMITTED = 8, 10
 CASES = {

@@ -9,9 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from discreet.errors import LedgerConflict
-from discreet.ledger import Ledger, LedgerFile, Request
-from discreet.ledger.schema import MIGRATIONS
-from discreet.tables import Ration
+from discreet.ledger import Ledger, LedgerFile, Ration, Request
+from discreet.ledger.sqlite.schema import MIGRATIONS
 from ledger.growing import BUDGET, PRICE, write_past
 
 

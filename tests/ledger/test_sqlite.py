@@ -15,8 +15,8 @@ import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import Ledger, LedgerFile, Request
-from discreet.ledger.connection import configure
 from discreet.ledger.entry import UNAVAILABLE
+from discreet.ledger.sqlite.connection import configure
 from discreet.losses import PureDP
 from ledger.places import entries_after_a_fork_in_the_middle
 from ledger.tampering import EDITS

@@ -11,12 +11,12 @@ import pytest
 
 import discreet as dp
 from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb_dialect import DuckDBDialect
+from discreet.engines.duckdb.dialect import DuckDBDialect
 from discreet.engines.memory import MemoryEngine
-from discreet.engines.postgres_dialect import PostgresDialect
-from discreet.engines.spark_dialect import SparkDialect
+from discreet.engines.postgres.dialect import PostgresDialect
+from discreet.engines.spark.dialect import SparkDialect
 from discreet.engines.sql import column
-from discreet.engines.sql_expressions import build
+from discreet.engines.sql.expressions import build
 from discreet.errors import UnsupportedQuery
 from discreet.planning import expression_work, plan_asked, work
 from discreet.planning.asking import read_asked
@@ -24,7 +24,7 @@ from discreet.planning.work import work_of
 from discreet.queries import Call, Literal, Name
 from discreet.queries.functions import FUNCTIONS
 from discreet.queries.resolve_source import scan
-from discreet.queries.typing import Scope, assign_types
+from discreet.queries.types import Scope, assign_types
 from discreet.release import release_invented
 from discreet.tables import from_toml
 from planning.hard_questions import GROUPS, POLICY, POPULATION, ROWS, question, rows

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from discreet.engines.rows import Rows
 from discreet.errors import UnsupportedQuery
-from discreet.queries import evaluate, needed, read_question
+from discreet.queries import evaluate, read_question, relations
 from engines.people import crowd
 from engines.questions import expressions
 from queries.bank import BANK
@@ -43,7 +43,7 @@ def test_what_a_filter_needs_is_in_every_row(test, value):
 def test_a_promise_that_forgets_coalesce_is_noticed(monkeypatch):
     text = "SELECT COUNT(*) AS n FROM accounts WHERE COALESCE(debt, 9.0) > 5"
     assert not lacking(text)
-    monkeypatch.setattr(needed, "_LENIENT", ())
+    monkeypatch.setattr(relations, "_LENIENT", ())
     assert lacking(text)
 
 

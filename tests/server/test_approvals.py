@@ -125,7 +125,7 @@ def test_a_repeated_request_does_not_give_back_what_its_first_try_used(town, mon
         failing.setattr("discreet.server.deadlines.answer", _fail)
         assert town.ask(COUNT, epsilon=0.6, key="k").status == 503
     with monkeypatch.context() as full:
-        full.setattr("discreet.server.deadlines.Desk._take", lambda *_: None)
+        full.setattr("discreet.server.deadlines.FixedTimeExecutor._take", lambda *_: None)
         assert town.ask(COUNT, epsilon=0.6, key="k").status == 429
     assert state_of(town) == "used"
     assert town.ask(COUNT, epsilon=0.6, key="other").status == 202  # it is not asked twice for one approval
@@ -140,14 +140,14 @@ def test_an_approval_is_used_once_though_its_first_try_gives_it_back_while_a_rep
     """Two tries under one key: the first is refused and gives its approval back, the second is charged."""
     body = {"threshold": 10, "epsilon": 1}
     decide(town, town.send("POST", "/api/datasets/town/watch", body=body).json["approval"], "approved")
-    approvals = town.house.dataset("town")._approvals
+    approvals = town.service.dataset("town")._approvals
     given_back = []
     use = approvals.use
 
     def used_by_an_earlier_try(*what, request):
         first = use(*what, request=request)
         second = use(*what, request=request)
-        approvals.give_back(first)
+        approvals.reopen(first)
         given_back.append(second)
         return second
 

@@ -1,7 +1,6 @@
 """Answers: a released table with its intervals and a receipt. All of it is post-processing."""
 
-from discreet.answers.adjusted import AddingUp, Adjusted, NonNegative
-from discreet.answers.answer import Answer
+from discreet.answers.answer import AddingUp, Adjusted, Answer, NonNegative
 from discreet.answers.line import columns_with_intervals
 from discreet.answers.receipt import FREE, Receipt
 from discreet.answers.stored import restore, store

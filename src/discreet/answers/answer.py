@@ -6,11 +6,11 @@ import datetime
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from discreet.answers.line import Line, slots
 from discreet.answers.receipt import FREE, Receipt
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from discreet.answers.adjusted import AddingUp, NonNegative
 
 Row: TypeAlias = Mapping[str, Value]
 Groups: TypeAlias = tuple[tuple[Value, ...], ...]
@@ -67,7 +66,7 @@ class Answer:
         return self._at(self.plan.confidence)
 
     def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
-        """The rows, and their intervals at this confidence."""
+        """Return the rows, and their intervals at this confidence."""
         question = self.plan.question
         kept = [
             line for line in self._lines() if question.having is None or line.value(question.having) is True
@@ -91,26 +90,24 @@ class Answer:
         ]
 
     def non_negative(self) -> "NonNegative":
-        """The same answer with counts of at least 0: post-processing, free; what was released is kept as
-        `raw`. Each count comes no further from the truth, but totals of many small ones are biased upwards.
+        """Return the same answer with counts of at least 0: post-processing, free; what was released is kept
+        as `raw`. Each count comes no further from the truth, but totals of many small ones are biased
+        upwards.
         """
-        from discreet.answers.adjusted import NonNegative
-
         return NonNegative(self.plan, self.released, self.receipt, raw=self)
 
     def adding_up(self) -> "AddingUp":
-        """The same answer with totals that are the sums of their parts, for ROLLUP and GROUPING SETS over
-        public keys: post-processing, free; what was released is kept as `raw`. Refused where the true totals
-        need not be sums: rows without a label shown, or units whose rows are limited.
+        """Return the same answer with totals that are the sums of their parts, for ROLLUP and GROUPING SETS
+        over public keys: post-processing, free; what was released is kept as `raw`. Refused where the true
+        totals need not be sums: rows without a label shown, or units whose rows are limited.
         """
         from discreet.answers.adding_up import add_up
-        from discreet.answers.adjusted import AddingUp
 
         return AddingUp(self.plan, add_up(self.plan.sets, self.released), self.receipt, raw=self)
 
     def records(self, *, confidence: Real | None = None) -> list[dict[str, Value]]:
-        """The rows as plain dictionaries; with a confidence, `<column>_lower` and `<column>_upper` beside
-        them.
+        """Return the rows as plain dictionaries; with a confidence, `<column>_lower` and `<column>_upper`
+        next to them.
         """
         if confidence is None:
             return [dict(row) for row in self.rows]
@@ -118,19 +115,19 @@ class Answer:
         return [_with_ends(row, intervals) for row, intervals in self._at(level)]
 
     def to_pandas(self, *, confidence: Real | None = None) -> "pandas.DataFrame":
-        """The table as a pandas frame; with a confidence, interval ends beside the values."""
+        """Return the table as a pandas frame; with a confidence, interval ends next to the values."""
         import pandas
 
         return pandas.DataFrame(self.records(confidence=confidence))
 
     def to_arrow(self, *, confidence: Real | None = None) -> "pyarrow.Table":
-        """The table as an Arrow table; with a confidence, interval ends beside the values."""
+        """Return the table as an Arrow table; with a confidence, interval ends next to the values."""
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.records(confidence=confidence))
 
     def to_json(self) -> dict[str, Any]:
-        """Rows, intervals and receipt, for programs."""
+        """Return rows, intervals and receipt, for programs."""
         return {
             "columns": list(self.columns),
             "rows": [{name: _plain(value) for name, value in row.items()} for row in self.rows],
@@ -148,15 +145,15 @@ class Answer:
         for row, intervals in zip(self.rows, self.intervals, strict=True):
             lines.append([cell(row[name], intervals[name]) for name in self.columns])
         noisy = any(each is not None for row in self.intervals for each in row.values())
-        words = (
+        caption = (
             f"± at {float(self.plan.confidence):.0%} confidence"
             if noisy
             else "chosen by noise: see the receipt"
         )
-        return "\n".join([align(lines), "", words if self.charged else f"{words} · {FREE}"])
+        return "\n".join([align(lines), "", caption if self.charged else f"{caption} · {FREE}"])
 
     def to_csv(self) -> str:
-        """The table as CSV, interval ends beside the values."""
+        """Return the table as CSV, interval ends next to the values."""
         records = self.records(confidence=self.plan.confidence)
         names = list(records[0]) if records else list(self.columns)
         lines: list[list[Value]] = [[*names], *([row[name] for name in names] for row in records)]
@@ -192,7 +189,7 @@ def _with_ends(row: Row, intervals: Mapping[str, Interval | None]) -> dict[str, 
 
 
 def _plain(value: Value) -> Any:
-    """A value that JSON has: dates as text, and nothing where a number is beyond all doubles."""
+    """Return a value that JSON has: dates as text, and nothing where a number is beyond all doubles."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.isoformat() if isinstance(value, datetime.date) else value
@@ -200,3 +197,66 @@ def _plain(value: Value) -> Any:
 
 def _rank(value: Value) -> tuple[bool, Any]:
     return (value is None, 0 if value is None else value)
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted(Answer):
+    """An answer that was changed without looking at the data again; it says so everywhere."""
+
+    raw: Answer
+
+    label: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "post_processing": self.label}
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; {self.label}"
+
+    def save(self, folder: str | Path) -> None:
+        """Save as any answer, with the released values next to it in raw.csv."""
+        super().save(folder)
+        (Path(folder) / "raw.csv").write_text(self.raw.to_csv(), encoding="utf-8")
+
+    def _dictionary(self) -> str:
+        return f"{super()._dictionary()}\nPost-processing: {self.label} in raw.csv.\n"
+
+
+@dataclass(frozen=True, eq=False)
+class NonNegative(Adjusted):
+    """An answer whose counts were raised to 0 where the noise took them below."""
+
+    label = "counts below 0 were raised to 0; the released values are kept"
+
+    def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
+        counts = self.plan.counts
+        return [
+            (
+                {name: _raise(value) if name in counts else value for name, value in row.items()},
+                {name: _raise_ends(each) if name in counts else each for name, each in intervals.items()},
+            )
+            for row, intervals in self.raw._at(confidence)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class AddingUp(Adjusted):
+    """An answer whose totals are the sums of their parts. Intervals stay those of the released values."""
+
+    label = "counts and sums were adjusted so that totals add up; the released values are kept"
+
+    def _lines(self) -> list[Line]:
+        measured = self.raw._lines()
+        return [
+            replace(line, measured=each.measured)
+            for line, each in zip(super()._lines(), measured, strict=True)
+        ]
+
+
+def _raise(value: Value) -> Value:
+    assert isinstance(value, int)
+    return max(0, value)
+
+
+def _raise_ends(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(max(0.0, interval.lower), max(0.0, interval.upper))

@@ -21,7 +21,7 @@ class Line:
     measured: tuple[int, ...]  # as released: what intervals are around, also where the numbers were adjusted
 
     def value(self, expression: Expression) -> Value:
-        """The expression in this group."""
+        """Return the expression in this group."""
         return evaluate(expression, self._lookup)
 
     def _lookup(self, slot: Expression) -> Value:
@@ -31,7 +31,9 @@ class Line:
         return self.group[self.plan.keys.index(slot.index)] if slot.index in self.plan.keys else None
 
     def interval(self, expression: Expression, confidence: Fraction) -> Interval | None:
-        """Interval arithmetic over the released parts, which all hold together with this confidence."""
+        """Return the interval by arithmetic over the released parts, which all hold together with this
+        confidence.
+        """
         used = {each.index for each in slots(expression) if each.index >= self.width}
         if not used:
             return None
@@ -45,7 +47,7 @@ class Line:
 
 
 def columns_with_intervals(plan: Plan) -> tuple[str, ...]:
-    """The columns of an answer that may have intervals: known before anything is asked."""
+    """Return the columns of an answer that may have intervals: known before anything is asked."""
     width = len(plan.question.keys)
 
     def found(slot: Slot) -> Interval | None:
@@ -57,12 +59,14 @@ def columns_with_intervals(plan: Plan) -> tuple[str, ...]:
 
 
 def slots(expression: Expression) -> list[Slot]:
-    """The keys and aggregates that an expression is over."""
+    """Return the keys and aggregates that an expression is over."""
     return [each for each in walk(expression) if isinstance(each, Slot)]
 
 
 def _interval(node: Expression, find: Callable[[Slot], Interval | None]) -> Interval | None:
-    """Where an expression may lie: sums, differences, products and quotients; None for anything else."""
+    """Return the interval of an expression: sums, differences, products and quotients; None for anything
+    else.
+    """
     if isinstance(node, Literal) and isinstance(node.value, int | float):
         return Interval(float(node.value), float(node.value))
     if isinstance(node, Slot):

@@ -9,7 +9,7 @@ from typing import Any
 from discreet.numerics import short_down, short_up
 from discreet.planning import Plan
 
-FREE = "from the ledger, free"  # what every face says of an answer that was stored before
+FREE = "from the ledger, free"  # how each interface describes an answer that was stored before
 _NUMBERS = ("epsilon", "delta", "rho", "mu")
 
 
@@ -25,7 +25,7 @@ class Receipt:
 
     @classmethod
     def of(cls, plan: Plan, *, charge: int, remaining: object, failures: int = 0) -> "Receipt":
-        """The receipt of a plan that was charged and run."""
+        """Return the receipt of a plan that was charged and run."""
         facts = {
             "format": 1,
             "discreet": metadata.version("discreet"),
@@ -43,11 +43,11 @@ class Receipt:
         return cls(facts)
 
     def in_words(self, fact: str) -> str:
-        """The price, or what remains, in words: epsilon 0.5, delta 1e-06."""
+        """Return the price, or what remains, as text: epsilon 0.5, delta 1e-06."""
         return ", ".join(f"{name} {self.facts[fact][name]}" for name in _NUMBERS if name in self.facts[fact])
 
     def to_json(self) -> dict[str, Any]:
-        """The facts, for programs; and whether they were charged for now."""
+        """Return the facts, for programs; and whether they were charged for now."""
         return {**self.facts, "charged": self.charged}
 
     def __str__(self) -> str:
@@ -66,5 +66,5 @@ class Receipt:
 
 
 def _numbers(notion: object, short: Callable[[Fraction], str]) -> dict[str, str]:
-    """A notion's numbers, short and on the safe side, by name."""
+    """Return a notion's numbers, short and on the safe side, by name."""
     return {name: short(getattr(notion, name)) for name in _NUMBERS if hasattr(notion, name)}

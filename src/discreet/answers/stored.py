@@ -15,7 +15,7 @@ from discreet.tables import Value
 
 
 def store(answers: Sequence[Answer]) -> bytes:
-    """What the ledger keeps of answers that were charged together: released numbers and receipts."""
+    """Return what the ledger keeps of answers that were charged together: released numbers and receipts."""
     stored = [
         {
             "sets": [
@@ -34,7 +34,9 @@ def store(answers: Sequence[Answer]) -> bytes:
 
 
 def restore(plans: Sequence[Plan], stored: bytes, *, charged: bool = True) -> tuple[Answer, ...]:
-    """The answers that `store` wrote, read by the plans of the same questions; charged for now, or free."""
+    """Return the answers that `store` wrote, read by the plans of the same questions; charged for now, or
+    free.
+    """
     return tuple(
         Answer(
             _with_bounds(plan, facts),
@@ -46,7 +48,9 @@ def restore(plans: Sequence[Plan], stored: bytes, *, charged: bool = True) -> tu
 
 
 def _bounds_of(plan: Plan) -> dict[str, Any]:
-    """The bounds that were found, if any had to be, and the confidence that decided the noise after it."""
+    """Return the bounds that were found, if any had to be, and the confidence that decided the noise after
+    it.
+    """
     if plan.search is None:
         return {}
     assert plan.search.found is not None
@@ -68,7 +72,7 @@ def _read_set(facts: Mapping[str, Any]) -> tuple[Groups, Numbers]:
 
 
 def _tagged(value: Value) -> Any:
-    """A label that JSON has: it has no dates, and no infinities."""
+    """Return a label that JSON has: it has no dates, and no infinities."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": str(value)}
     if isinstance(value, datetime.datetime):

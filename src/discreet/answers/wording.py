@@ -11,7 +11,7 @@ UNEVEN = 0.1  # the shorter side of an interval lacks more than this part of the
 
 
 def align(lines: Sequence[Sequence[str]]) -> str:
-    """Cells in plain columns.
+    """Return cells in plain columns.
 
     >>> print(align([["city", "n"], ["Ottawa", "5"]]))
     city    n
@@ -25,7 +25,7 @@ def align(lines: Sequence[Sequence[str]]) -> str:
 
 
 def cell(value: Value, interval: Interval | None) -> str:
-    """A value with its error beside it.
+    """Return a value with its error next to it.
 
     >>> cell(20, Interval(14, 26)), cell(5, Interval(0, 37))
     ('20 ± 6', '5 (0 to 37)')
@@ -38,7 +38,7 @@ def cell(value: Value, interval: Interval | None) -> str:
 
 
 def show_error(value: Value, interval: Interval) -> str:
-    """How far an interval reaches from the value, rounded up; or its two ends where they lie unevenly.
+    """Return how far an interval reaches from the value, rounded up; or its two ends where they are uneven.
 
     >>> show_error(20.0, Interval(14.25, 25.5)), show_error(20.0, Interval(14.25, 25.0))
     ('5.75', '14.25 to 25.00')
@@ -53,7 +53,8 @@ def _reach(value: float, interval: Interval) -> float:
 
 
 def uneven_ends(value: Value, interval: Interval) -> str | None:
-    """The two ends of an interval whose value is not about in the middle, rounded outwards; None where it is.
+    """Return the two ends of an interval whose value is not about in the middle, rounded outwards; None where
+    it is.
 
     >>> uneven_ends(5.0, Interval(0.0, 11358.8)), uneven_ends(20.0, Interval(-1234.56, 1274.56))
     ('0 to 11,360', None)
@@ -72,12 +73,12 @@ def uneven_ends(value: Value, interval: Interval) -> str | None:
 
 
 def _outward(end: float, last: Decimal, rounding: str) -> str:
-    """To the digits that the interval's width leaves meaning to."""
+    """Round to the digits that the interval's width leaves meaning to."""
     return f"{Decimal(end).quantize(last, rounding, Context(prec=1000)):,f}"
 
 
 def show_value(value: Value, interval: Interval | None = None) -> str:
-    r"""A value as people read it; a number to the digits that its interval leaves meaning to.
+    r"""Return a value as people read it; a number to the digits that its interval leaves meaning to.
 
     >>> show_value(1234567, Interval(1, 2e6)), show_value(None), show_value(16283.77, Interval(7000, 25000))
     ('1,234,567', '–', '16,280')
@@ -99,7 +100,7 @@ def show_value(value: Value, interval: Interval | None = None) -> str:
 
 
 def as_csv(value: object) -> str:
-    """A field of a CSV line."""
+    """Return a field of a CSV line."""
     text = "" if value is None else str(value)
     # A label may begin like a spreadsheet formula: it must not run as one.
     if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r"):

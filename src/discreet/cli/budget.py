@@ -30,9 +30,9 @@ def budget(
     plot
         Draw the spending over time against the limit, into this file.
     """
-    from discreet.ledger import LedgerFile
+    from discreet.policy_ledger import open_ledger_file
 
-    with LedgerFile.found(ledger) as opened:
+    with open_ledger_file(ledger) as opened:
         chosen = [row for row in opened.balances() if dataset in (None, row.account.partition("/")[0])]
         name = opened.the_dataset(dataset) if dataset or plot or len(opened.datasets) == 1 else None
         failures = {each: opened.failures(each) for each in opened.datasets if dataset in (None, each)}
@@ -109,9 +109,9 @@ def history(
     json
         Print JSON, with exact numbers.
     """
-    from discreet.ledger import LedgerFile
+    from discreet.policy_ledger import open_ledger_file
 
-    with LedgerFile.found(ledger) as opened:
+    with open_ledger_file(ledger) as opened:
         records = opened.history(opened.the_dataset(dataset), analyst)
     if json:
         print(json_module.dumps([record.to_json() for record in records], ensure_ascii=False))

@@ -205,8 +205,9 @@ def _say(opened: Any, account: str, text: str, *, json: bool) -> None:
 
 
 def _open(ledger: str, kept: Kept) -> Any:
-    from discreet.ledger import FileAnchor, LedgerFile, read_key
+    from discreet.ledger import FileAnchor
+    from discreet.policy_ledger import open_ledger_file, read_key
 
     secret = None if kept.key is None else read_key(kept.key)
     anchors = () if kept.anchor is None else (FileAnchor(kept.anchor),)
-    return LedgerFile.found(ledger, anchors=anchors, key=secret)
+    return open_ledger_file(ledger, anchors=anchors, key=secret)

@@ -78,7 +78,7 @@ class PriceOptions:
 def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
     """Return the curator of a policy or data file, and a note if a budget was assumed."""
     from discreet.curator import Curator
-    from discreet.tables import each_row, ledger_beside, stem
+    from discreet.tables import default_ledger, each_row, stem
 
     if data.suffix == ".toml":
         return Curator.from_policy(data, ledger=opened.ledger, engine=opened.engine), None
@@ -88,7 +88,7 @@ def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
         )
     engine = opened.engine or "duckdb"
     name = stem(str(data), engine)
-    place = opened.ledger or ledger_beside(name, data, engine)
+    place = opened.ledger or default_ledger(name, data, engine)
     budget, note = _opening_budget(opened.budget, place, name)
     curator = Curator.open(
         data,
@@ -109,11 +109,11 @@ def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
 def _opening_budget(stated: str | None, place: str | Path, name: str) -> tuple[dict[str, Any], str | None]:
     """Return the budget and filter to open with (stated, the ledger's own, or a small one), and a note."""
     from discreet.accounting import describe, read_rule
-    from discreet.ledger import known_declaration
+    from discreet.ledger import read_declaration
 
     if stated:
         return {"budget": _budget(stated)}, None
-    known = known_declaration(place, name)
+    known = read_declaration(place, name)
     if known is None:
         note = "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
         return {"budget": OPENING_BUDGET}, note

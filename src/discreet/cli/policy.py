@@ -7,7 +7,7 @@ from pathlib import Path
 from cyclopts import App
 
 from discreet.cli.shared import Flag, fitted
-from discreet.engines.describe import describe_file
+from discreet.engines.duckdb.describe import describe_file
 from discreet.errors import InvalidParameter
 from discreet.tables import Column, Policy, Table, Through, Type, UnitColumn, from_policy
 

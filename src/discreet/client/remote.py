@@ -15,7 +15,6 @@ from discreet.planning import Asked, Plan, Several, Terms, plan_asked, read_aske
 from discreet.queries import Builder, table
 from discreet.signatures import PRICES, refuse_unknown
 from discreet.tables import Policy
-from discreet.tables.told import from_json
 
 
 def connect(
@@ -54,7 +53,7 @@ class Remote:
     def __init__(self, transport: Transport, dataset: str) -> None:
         self._transport, self._dataset = transport, dataset
         facts = transport.get("api", "datasets", dataset)
-        self._policy, self._deadline_s = from_json(facts), float(facts["deadline_s"])
+        self._policy, self._deadline_s = Policy.from_json(facts), float(facts["deadline_s"])
         if self._policy.digest != facts["digest"]:
             raise _other_version()
 

@@ -4,18 +4,18 @@
     policy = engine.policy                                 # with the columns of the data's schema
     table = engine.run(exact_plan)                         # an ExactTable: groups, totals, tallies
 
-`ENGINES` names them, by the word before "://" in an address; `open_engine` opens one. `MemoryEngine` is the
+`ENGINES` names them, by the part before "://" in an address; `open_engine` opens one. `MemoryEngine` is the
 naive reference that all others must equal. An engine never raises its own errors while it runs:
-EngineFailure with a constant text stands for all of them. Problems of registration (a CSV that is not
+EngineFailure with a constant text replaces all of them. Problems of registration (a CSV that is not
 strict, a key that is not unique, a type that does not fit) are PolicyViolation, to the owner.
 """
 
 from discreet.engines.base import Engine
-from discreet.engines.describe import describe_policy
 from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb.describe import describe_policy
 from discreet.engines.memory import MemoryEngine
-from discreet.engines.opening import ENGINES, open_engine
 from discreet.engines.postgres import PostgresEngine
+from discreet.engines.registry import ENGINES, open_engine
 from discreet.engines.spark import SparkEngine
 
 __all__ = [

@@ -10,7 +10,7 @@ from discreet.engines.base import joined_keys, refuse_twice
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.order import order_hash, ordinals
 from discreet.engines.rows import Row, Rows, read_tables
-from discreet.engines.sql_engine import quietly
+from discreet.engines.sql.engine import quietly
 from discreet.errors import InvalidParameter
 from discreet.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
 from discreet.queries import Expression, evaluate
@@ -32,7 +32,15 @@ class MemoryEngine:
     """Rows are mappings from column name to value, given by table name; files and frames are read as DuckDB
     reads them."""
 
-    def __init__(self, policy: Policy, sources: Mapping[str, object] | None = None) -> None:
+    @classmethod
+    def options_for(cls, engine: object, name: str) -> Mapping[str, Any] | None:
+        """Return no options for its plain name: there is no address."""
+        return {} if engine == name else None
+
+    def __init__(
+        self, policy: Policy, sources: Mapping[str, object] | None = None, *, timeout_s: float | None = None
+    ) -> None:
+        # The reference is for small data: it keeps no time limit.
         given = dict(sources or {})
         others = [name for name in self._names(policy) if not isinstance(given.get(name), list | tuple)]
         if others and len(others) < len(self._names(policy)):
@@ -59,19 +67,19 @@ class MemoryEngine:
         return self._policy
 
     def schema(self) -> Schema:
-        """The policy's own columns: plain Python rows have no other schema."""
+        """Return the policy's own columns: plain Python rows have no other schema."""
         every = [(each.name, each.columns) for each in self._policy.tables]
         every += [(each.name, each.columns) for each in self._policy.public]
         return {name: {column.name: column.type for column in columns} for name, columns in every}
 
     def reach(self) -> None:
-        """The rows are copies in this process."""
+        """Do nothing: the rows are copies in this process."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no connection is held."""
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        """Read, measure, bound, add up: the five steps of `discreet.planning.exact`."""
+        """Read, measure, bound and add up: the five steps of `discreet.planning.exact`."""
         return quietly(self._run, plan)
 
     def _run(self, plan: ExactPlan) -> ExactTable:
@@ -92,12 +100,12 @@ class MemoryEngine:
 
 
 def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:
-    """Keys in ascending order, missing ones last."""
+    """Return keys in ascending order, missing ones last."""
     return tuple((value is None, 0 if value is None else value) for value in group)
 
 
 def _measure(plan: ExactPlan, row: Row) -> Kept | None:
-    """Steps 1 and 2: None if the row has no unit, no group, or nothing to tally."""
+    """Return a row's unit, group and numbers (steps 1 and 2); None without a unit, a group or a number."""
     if row.unit is None:
         return None
     group = tuple(_plain_zero(evaluate(key.expression, row.value)) for key in plan.keys)
@@ -140,7 +148,7 @@ def _tally_number(tally: Tally, row: Row) -> int | None:
 
 
 def codes(plan: ExactPlan, numbers: Iterable[int | None]) -> list[int]:
-    """A row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
+    """Return a row's measures as whole numbers >= 0 for the order: 0 where it adds nothing."""
     lowest = [_lowest(measure) for measure in plan.measures] or [0]
     return [0 if number is None else number - low + 1 for number, low in zip(numbers, lowest, strict=True)]
 
@@ -152,7 +160,7 @@ def _lowest(measure: RowCount | UnitCount | Sum) -> int:
 
 
 def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
-    """Step 3: the first `max_rows` rows of each unit in each group."""
+    """Keep the first `max_rows` rows of each unit in each group: step 3, (C1)."""
     cells = defaultdict(list)
     for row in rows:
         cells[row.unit, row.group].append(row)
@@ -160,7 +168,7 @@ def _bound_rows(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
 
 
 def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
-    """The rows of one unit in one group, in the order in which they are kept."""
+    """Return the rows of one unit in one group, in the order in which they are kept."""
 
     def rank(each: tuple[Kept, int]) -> tuple[int, list[int]]:
         row, ordinal = each
@@ -172,7 +180,7 @@ def _in_order(plan: ExactPlan, cell: list[Kept]) -> list[Kept]:
 
 
 def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
-    """Step 4: the first `max_groups` groups of each unit."""
+    """Keep the first `max_groups` groups of each unit: step 4, (C2)."""
     positions = {group: index for index, group in enumerate(plan.labels or ())}
 
     def rank(unit: Any, group: Group) -> tuple[int, Any]:
@@ -191,7 +199,7 @@ def _bound_groups(plan: ExactPlan, rows: list[Kept]) -> list[Kept]:
 
 
 def _add_up(plan: ExactPlan, rows: list[Kept]) -> tuple[int, ...]:
-    """Step 5 for one group."""
+    """Return the totals of one group: step 5."""
     totals = []
     for index, measure in enumerate(plan.measures):
         numbers = [(row.unit, row.numbers[index]) for row in rows]

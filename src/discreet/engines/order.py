@@ -1,12 +1,13 @@
 """The order in which a unit's rows and groups are kept: a salted hash of the unit's own values, in one place.
 
-A row is hashed with its values and its ordinal among the unit's rows that are equal to it, so that ten equal
-rows are ten chances, not one. Salt, unit and values are mixed after they are combined: every order of a
-unit's rows, and of its groups, is then as likely as any other.
+The orders are those of (C1) and (C2) in docs/theory/exact-half.md. A row is hashed with its values and its
+ordinal among the unit's rows that are equal to it, so that ten equal rows are ten chances, not one. Salt,
+unit and values are mixed after they are combined: every order of a unit's rows, and of its groups, is then
+as likely as any other.
 
 The hash has 32 bits. Ties are broken by the values themselves, so the order is total whatever the hash is;
 bounding holds for every hash, and the hash only spreads the choice evenly. Conformance compares engines
-with md5 of a canonical text; an engine may use its own fastest hash instead, since nobody compares across
+with md5 of a canonical text; an engine may use its own fastest hash instead, since no one compares across
 engines then.
 """
 
@@ -22,8 +23,9 @@ SEPARATOR = ":"
 
 
 def canonical(value: Value) -> str:
-    """A value in the canonical text. A double has no text that all engines agree on: it leaves its place
-    to the tie-break."""
+    """Return a value in the canonical text. A double has no text that all engines agree on: it leaves its
+    place to the tie-break.
+    """
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -36,7 +38,7 @@ def canonical(value: Value) -> str:
 
 
 def ordinals(rows: Iterable[Hashable]) -> list[int]:
-    """The ordinal of each row among those that are equal to it.
+    """Return the ordinal of each row among those that are equal to it.
 
     >>> ordinals(["a", "b", "a", "a"])
     [0, 0, 1, 2]
@@ -50,7 +52,7 @@ def ordinals(rows: Iterable[Hashable]) -> list[int]:
 
 
 def order_hash(salt: int, values: Iterable[Value]) -> int:
-    """The first 32 bits of md5 of the canonical text.
+    """Return the first 32 bits of md5 of the canonical text.
 
     >>> order_hash(7, [42, "Ottawa"]) == int(hashlib.md5(b"7:42:Ottawa").hexdigest()[:8], 16)
     True

@@ -24,16 +24,7 @@ from discreet.queries import (
     Stacked,
     evaluate,
 )
-from discreet.tables import (
-    LARGEST_INTEGER,
-    SMALLEST_INTEGER,
-    Column,
-    Policy,
-    PublicTable,
-    Table,
-    Type,
-    Value,
-)
+from discreet.tables import LARGEST_INTEGER, SMALLEST_INTEGER, Column, Policy, PublicTable, Table, Type, Value
 
 KINDS: dict[Type, type] = {
     "text": str,
@@ -52,15 +43,16 @@ class Row:
     values: Mapping[tuple[str, str], Value]
 
     def value(self, name: Expression) -> Value:
-        """The value of a qualified name."""
+        """Return the value of a qualified name."""
         assert isinstance(name, Name)
         assert name.table is not None
         return self.values[name.table, name.name]
 
 
 def normalise(value: Any, kind: Type) -> Value:
-    """A value as its column's type, or None: NaN, and what the type cannot hold, are missing values. What is
-    of another kind is a TypeError or ValueError."""
+    """Return a value as its column's type, or None: NaN, and what the type cannot hold, are missing values.
+    What is of another kind is a TypeError or ValueError.
+    """
     if value is None or value != value:  # noqa: PLR0124  # NaN alone differs from itself
         return None
     if kind == "number":
@@ -78,7 +70,9 @@ def normalise(value: Any, kind: Type) -> Value:
 
 
 def read_tables(policy: Policy, tables: Mapping[str, object]) -> Tables:
-    """A copy of the rows with every value as its column's type; one that is of no type of ours is refused."""
+    """Return a copy of the rows with every value as its column's type; one that is of no type of ours is
+    refused.
+    """
     every: list[Table | PublicTable] = [*policy.tables, *policy.public]
     return {table.name: _read_table(table, tables[table.name]) for table in every}
 
@@ -111,7 +105,7 @@ class Rows:
         self._salt = salt
 
     def read(self, relation: Relation) -> list[Row]:
-        """All rows of a relation, in any order."""
+        """Return all rows of a relation, in any order."""
         if isinstance(relation, Scan):
             rows = list(self._scan(relation))
             return rows if relation.public_key is None else _first_of_each(rows, relation)
@@ -129,7 +123,7 @@ class Rows:
         return list(self._per_unit(relation))
 
     def key_values(self, table: Table | PublicTable, keys: Sequence[str]) -> list[tuple[Value, ...]]:
-        """The keys of a table's rows, as they are joined: those of which no part is missing."""
+        """Return the keys of a table's rows, as they are joined: those of which no part is missing."""
         columns = [table.column(key) for key in keys]
         kinds = {each.name.lower(): each.type for each in columns if each is not None}
         if len(kinds) < len(keys):
@@ -201,7 +195,7 @@ class Rows:
 
 
 def _first_of_each(rows: list[Row], scan: Scan) -> list[Row]:
-    """One row of a public table for each key, the first by value: unique whatever the table holds."""
+    """Return one row of a public table for each key, the first by value: unique whatever the table holds."""
     names = [field.name for field in scan.fields]
     key = next(name for name in names if name.lower() == str(scan.public_key).lower())
     found: dict[Value, Row] = {}
@@ -217,7 +211,7 @@ def _rename(row: Row, member: Project, stacked: Stacked) -> Row:
 
 
 def cap_rows(rows: list[Row], cap: int, salt: int, *, side: int) -> list[Row]:
-    """At most `cap` rows of each unit, each side of the join for itself.
+    """Return at most `cap` rows of each unit, each side of the join for itself.
 
     A unit's rows are numbered in the order of their values, and kept in the order of a hash of that number.
     It needs no text of the values: doubles, which have none that all engines agree on, are chosen as evenly.
@@ -241,12 +235,12 @@ def _by_value(row: Row) -> list[tuple[bool, Any]]:
 
 
 def plain(values: Sequence[Value]) -> list[tuple[bool, Any]]:
-    """Values to sort by, missing ones last."""
+    """Return values to sort by, missing ones last."""
     return [(value is None, 0 if value is None else value) for value in values]
 
 
 def _total(aggregate: Aggregate, bounds: Range | None, rows: list[Row]) -> Value:
-    """An aggregate of one unit's rows."""
+    """Return an aggregate of one unit's rows."""
     condition, argument = aggregate.condition, aggregate.argument
     chosen = [row for row in rows if condition is None or evaluate(condition, row.value) is True]
     if argument is None:

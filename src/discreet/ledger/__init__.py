@@ -32,15 +32,13 @@ What holds, whatever crashes, races or retries:
 """
 
 from discreet.ledger.anchor import Anchor, CommandAnchor, FileAnchor
-from discreet.ledger.balance import Balance
-from discreet.ledger.declaration import Declaration
+from discreet.ledger.declaration import Declaration, Ration, read_ration
 from discreet.ledger.entry import Entry, Head
 from discreet.ledger.failing import failed
-from discreet.ledger.file import LedgerFile, find_ledger
-from discreet.ledger.for_policy import check_known, known_declaration, open_ledger, read_key
-from discreet.ledger.history import Record
+from discreet.ledger.file import LedgerFile, read_declaration
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.request import Charge, Request
+from discreet.ledger.statement import Balance, Record
 from discreet.ledger.verification import Verification
 
 __all__ = [
@@ -54,13 +52,11 @@ __all__ = [
     "Head",
     "Ledger",
     "LedgerFile",
+    "Ration",
     "Record",
     "Request",
     "Verification",
-    "check_known",
     "failed",
-    "find_ledger",
-    "known_declaration",
-    "open_ledger",
-    "read_key",
+    "read_declaration",
+    "read_ration",
 ]

@@ -15,6 +15,7 @@ from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, readable
 from discreet.ledger.request import Request
 from discreet.ledger.store import AccountRow, ChargeRow, KeyRow, State, Transaction
+from discreet.numerics import short_down, show_exact
 
 
 def append(transaction: Transaction, facts: Mapping[str, Any]) -> Entry:
@@ -25,7 +26,7 @@ def append(transaction: Transaction, facts: Mapping[str, Any]) -> Entry:
 
 
 def now() -> str:
-    """The time of an entry, in UTC.
+    """Return the time of an entry, in UTC.
 
     Only what is written before data is read carries one: a duration would say something of the data.
     """
@@ -34,13 +35,15 @@ def now() -> str:
 
 @lru_cache(maxsize=1024)
 def rule_of(terms: str) -> Rule[Any]:
-    """The rule of an account, from its canonical text."""
+    """Return the rule of an account, from its canonical text."""
     with readable():
         return read_rule(json.loads(terms))
 
 
 def question_digest(declared: Declaration, request: Request) -> str:
-    """Under what an answer is found again: question, price, policy, version, and whose answer it is."""
+    """Return under what an answer is found again: question, price, policy, version, and whose answer it
+    is.
+    """
     if request.question is None:
         return ""
     return request.digest(declared.version, whose=None if declared.answers == "own" else "")
@@ -75,7 +78,9 @@ def read_shared(
     *,
     costs: Mapping[tuple[str, ...], Total],
 ) -> None:
-    """Charge whoever reads what another paid for: the reader's own account alone, once for each answer."""
+    """Charge an analyst who reads what another paid for: the reader's own account alone, once for each
+    answer.
+    """
     name, terms = analyst_account(declared, request.analyst)
     before = transaction.account(name) or open_account(transaction, name, terms)
     entry = _pay(transaction, declared, request, [_move(before, request, costs)], kind="read", charge=charge)
@@ -84,19 +89,21 @@ def read_shared(
 
 
 def must_pay_to_read(transaction: Transaction, declared: Declaration, analyst: str, row: ChargeRow) -> bool:
-    """Whether a stored answer is another's, and this analyst's own account has not paid for it yet."""
+    """Return whether a stored answer is another's, and this analyst's own account has not paid for it yet."""
     if row.analyst == analyst or declared.per_analyst is None:
         return False
     return transaction.key(declared.dataset, analyst, read_mark(row.id)) is None
 
 
 def read_mark(charge: int) -> str:
-    """Under what it is remembered that an analyst has read an answer; no key of a request can look so."""
+    """Return under what it is remembered that an analyst has read an answer; no key of a request can look
+    so.
+    """
     return f"\nread {charge}"
 
 
 def analyst_account(declared: Declaration, analyst: str) -> tuple[str, str]:
-    """The account of one analyst, and its rule's canonical text."""
+    """Return the account of one analyst, and its rule's canonical text."""
     own = declared.accounts(analyst=analyst, question=None).items()
     return next((name, terms) for name, terms in own if name != declared.dataset)
 
@@ -104,7 +111,7 @@ def analyst_account(declared: Declaration, analyst: str) -> tuple[str, str]:
 def _move(
     before: AccountRow, request: Request, costs: Mapping[tuple[str, ...], Total]
 ) -> tuple[AccountRow, Total, Total]:
-    """What a request costs an account, and the total after it, if it fits."""
+    """Return what a request costs an account, and the total after it, if it fits."""
     rule = rule_of(before.terms)
     cost = costs[rule.measure] if rule.measure in costs else rule.cost(request.loss, request.price)
     total = before.total.plus(cost)
@@ -141,9 +148,9 @@ def check_least(declared: Declaration, whole: AccountRow, cost: Total) -> None:
     """Refuse a price below the least part of the data set's budget, counted as its account counts."""
     part = declared.allowed.least_price
     if cost.main < part * whole.limit.main:
-        got = float(Fraction(cost.main, whole.limit.main))
+        got = short_down(Fraction(cost.main, whole.limit.main))
         raise PolicyViolation(
-            f"a question must cost at least {float(part):.6g} of the budget, got {got:.6g} of it. Name a "
+            f"a question must cost at least {show_exact(part)} of the budget, got {got} of it. Name a "
             "larger price; the policy sets the least one (least_price of its ration).",
             parameter="least_price",
         )
@@ -152,7 +159,7 @@ def check_least(declared: Declaration, whole: AccountRow, cost: Total) -> None:
 def _accounts(
     transaction: Transaction, declared: Declaration, analyst: str, question: str | None
 ) -> Iterator[AccountRow]:
-    """Every account that a charge must fit; made where it is the first to need it."""
+    """Yield every account that a charge must fit; made where it is the first to need it."""
     for name, terms in declared.accounts(analyst=analyst, question=question).items():
         yield transaction.account(name) or open_account(transaction, name, terms)
     apart = kept_apart(transaction, declared.dataset, analyst)
@@ -161,7 +168,9 @@ def _accounts(
 
 
 def kept_apart(transaction: Transaction, dataset: str, analyst: str) -> AccountRow | None:
-    """The analyst's share, or the rest that is nobody's; None where nothing is reserved."""
+    """Return the account this analyst draws from (own share or unreserved rest); None without
+    reservations.
+    """
     rest = transaction.account(rest_of(dataset))
     return rest and (transaction.account(share_of(dataset, analyst)) or rest)
 
@@ -177,7 +186,7 @@ def open_account(transaction: Transaction, name: str, terms: str) -> AccountRow:
 
 
 def end(transaction: Transaction, charge: int, state: State, answer: bytes | None) -> None:
-    """Charged becomes answered or abandoned, once."""
+    """Turn a charge from charged to answered or abandoned, once."""
     if not transaction.settle(charge, state, answer):
         raise LedgerConflict(f"charge {charge} must be running to be {state}, and it is not.")
 
@@ -190,7 +199,7 @@ def answer(transaction: Transaction, charge: int, given: bytes) -> None:
 
 
 def abandon(transaction: Transaction, charge: int, *, stopped: bool = False) -> None:
-    """Give up a charge that nobody's failure ended; nothing is refunded. A clean stop is the owner's."""
+    """Give up a charge that ended without a failure; nothing is refunded. A clean stop is the owner's."""
     end(transaction, charge, "abandoned", None)
     when = {"time": now()} if stopped else {}
     kind = "stopped" if stopped else "abandoned"

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -11,9 +12,81 @@ from discreet.accounting import Budget, describe, read_rule, rule_for
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger.entry import canonical, fingerprint, readable
 from discreet.ledger.request import check_name
-from discreet.tables import Ration
+from discreet.numerics import exact_positive, show_exact
 
 Sharing: TypeAlias = Literal["own", "shared"]
+
+
+SETTINGS = ("failures", "failures_in_all", "least_price", "watch_tests")
+MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ration:
+    """The `ration` of a policy (docs/theory/failures.md).
+
+    `failures` is how many charged questions of one analyst may fail before asking waits for the owner. Once
+    `failures_in_all` of a data set have failed, analysts with a failure wait, and all others have one left.
+    `least_price` is the least part of the budget that a question may cost, `watch_tests` the most questions
+    of one watch.
+
+    >>> Ration().least_price
+    Fraction(1, 10000)
+    """
+
+    failures: int = 3
+    failures_in_all: int = 10
+    least_price: Fraction = Fraction(1, 10**4)
+    watch_tests: int = 1000
+
+    def __post_init__(self) -> None:
+        for name in ("failures", "failures_in_all", "watch_tests"):
+            _check_count(getattr(self, name), name)
+        part = exact_positive(self.least_price, name="least_price")
+        if part > 1:
+            raise InvalidParameter(
+                f"least_price must be a part of the budget, at most 1, got {show_exact(part)}.",
+                parameter="least_price",
+            )
+        object.__setattr__(self, "least_price", part)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the policy says nothing of it, or nothing else."""
+        return self == Ration()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings, exactly."""
+        return {name: str(getattr(self, name)) for name in SETTINGS}
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, str] | None) -> "Ration":
+        """Return the ration that `to_json` wrote; None is the default."""
+        numbers = {name: Fraction(text) for name, text in (facts or {}).items()}
+        counts = {name: int(number) for name, number in numbers.items() if name != "least_price"}
+        return cls(**{**numbers, **counts})  # type: ignore[arg-type]
+
+
+def read_ration(settings: object) -> Ration:
+    """Return the ration that a policy states, in part or in whole.
+
+    >>> read_ration({"failures": 5}).failures, read_ration(None).failures
+    (5, 3)
+    """
+    if settings is None or isinstance(settings, Ration):
+        return settings or Ration()
+    if not isinstance(settings, Mapping) or not set(settings) <= set(SETTINGS):
+        raise InvalidParameter(
+            f"ration must be a table of {', '.join(SETTINGS)}, got {str(settings)[:60]}.", parameter="ration"
+        )
+    return Ration(**settings)
+
+
+def _check_count(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST:
+        raise InvalidParameter(
+            f"{name} must be a whole number from 1 to 2^31 - 1, got {str(value)[:60]}.", parameter=name
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +96,7 @@ class Declaration:
     dataset: str
     rule: Mapping[str, Any]  # the account's budget and rule, as `Rule.to_json` wrote them
     unit: str = ""
-    schema: str = ""  # digests of the tables' columns: a known one under a new id needs the owner's word
+    schema: str = ""  # digests of the tables' columns: a known one under a new id needs the owner's consent
     limits: Mapping[str, str] = field(default_factory=dict)
     version: str = "1"
     per_analyst: Mapping[str, Any] | None = None
@@ -33,7 +106,9 @@ class Declaration:
 
     @classmethod
     def of(cls, dataset: str, budget: Budget, **declared: Any) -> "Declaration":
-        """The declaration that `Ledger.open` was given; budgets become terms, the schema its digest."""
+        """Return the declaration that `Ledger.open` was given; budgets become terms, the schema its
+        digest.
+        """
         if "/" in check_name(dataset, name="dataset"):
             raise InvalidParameter("a data set's id must not contain '/'.", parameter="dataset")
         if declared["answers"] not in ("own", "shared"):
@@ -51,7 +126,7 @@ class Declaration:
         return cls(dataset=dataset, rule=rule, **declared)
 
     def to_json(self) -> str:
-        """One text for equal declarations."""
+        """Return one text for equal declarations."""
         return canonical(self.facts)
 
     @property
@@ -67,14 +142,16 @@ class Declaration:
     @classmethod
     @lru_cache(maxsize=256)
     def from_json(cls, text: str) -> "Declaration":
-        """The declaration that `to_json` wrote."""
+        """Return the declaration that `to_json` wrote."""
         with readable():
             found = cls(**json.loads(text))
             _ = found.allowed
             return found
 
     def accounts(self, *, analyst: str, question: str | None) -> dict[str, str]:
-        """The accounts that a question of this analyst must fit, each with its rule's canonical text."""
+        """Return the accounts that a question of this analyst must fit, each with its rule's canonical
+        text.
+        """
         whole, by_analyst, by_question = self._terms
         accounts = {self.dataset: whole}
         if by_analyst:
@@ -93,7 +170,7 @@ class Declaration:
         return whole, analyst, question
 
     def check_same(self, known: "Declaration") -> None:
-        """Refuse an opening that contradicts the ledger: the ledger's own word counts."""
+        """Refuse an opening that contradicts the ledger: the ledger decides."""
         for part, remedy in _FIXED.items():
             mine, kept = getattr(self, part), getattr(known, part)
             if part == "rule":  # what a raise carried over is the ledger's alone to know
@@ -101,13 +178,13 @@ class Declaration:
             if mine != kept:
                 raise LedgerConflict(
                     f"the {_SHOWN.get(part, part)} of data set '{self.dataset}' must be the ledger's own, "
-                    f"{_words(kept)}, got {_words(mine)}. {remedy}",
+                    f"{_describe(kept)}, got {_describe(mine)}. {remedy}",
                     parameter=part,
                 )
 
     def with_labels_of(self, other: "Declaration") -> "Declaration":
-        """This declaration with what an owner changes by opening: version, limits, sharing, ration, and
-        the schema, if it is known.
+        """Return this declaration with what an owner changes by opening: version, limits, sharing, ration,
+        and the schema, if it is known.
         """
         return replace(
             self,
@@ -119,24 +196,24 @@ class Declaration:
         )
 
     def is_like(self, other: "Declaration") -> bool:
-        """Whether a table of each has the same columns: they may well be about the same people."""
+        """Return whether a table of each has the same columns: they may well be about the same people."""
         mine, theirs = (set(each.schema.split(",")) - {""} for each in (self, other))
         return bool(mine & theirs)
 
 
 def _digests(tables: str | Sequence[str]) -> str:
-    """The columns of each table as a digest; empty where they are not known."""
+    """Return the columns of each table as a digest; empty where they are not known."""
     texts = [tables] if isinstance(tables, str) else tables
     return ",".join(sorted({hashlib.sha256(text.encode()).hexdigest() for text in texts if text}))
 
 
 def rest_of(dataset: str) -> str:
-    """The account of what is not reserved for anyone."""
+    """Return the account of what is not reserved for anyone."""
     return f"{dataset}/rest"
 
 
 def share_of(dataset: str, analyst: str) -> str:
-    """The account of what is reserved for this analyst."""
+    """Return the account of what is reserved for this analyst."""
     return f"{dataset}/share/{analyst}"
 
 
@@ -149,7 +226,7 @@ _FIXED = {
 }
 
 
-def _words(value: Mapping[str, Any] | str | None) -> str:
+def _describe(value: Mapping[str, Any] | str | None) -> str:
     if value is None:
         return "none"
     if isinstance(value, str):

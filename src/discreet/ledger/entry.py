@@ -17,13 +17,17 @@ ORIGIN = "0" * 64  # what the first entry names as its predecessor
 
 
 def unavailable() -> LedgerConflict:
-    """The one error for a full disk, a read-only folder, a locked or damaged file: it says nothing more."""
+    """Return the one error for a full disk, a read-only folder, a locked or damaged file: it says nothing
+    more.
+    """
     return LedgerConflict(UNAVAILABLE)
 
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Whatever is wrong with a text of the ledger is the one constant error: no word of it is quoted."""
+    """Turn whatever is wrong with a text of the ledger into the one constant error: nothing of it is
+    quoted.
+    """
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
@@ -32,7 +36,7 @@ def readable() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Head:
-    """Where the chain ends: the number of entries, and the digest that stands for all of them.
+    """Where the chain ends: the number of entries, and the digest of all of them.
 
     >>> Head.at_origin().sequence
     0
@@ -64,7 +68,7 @@ class Entry:
 
     @classmethod
     def after(cls, head: Head, facts: Mapping[str, Any]) -> "Entry":
-        """The entry that follows `head` and states these facts."""
+        """Return the entry that follows `head` and states these facts."""
         sequence, body = head.sequence + 1, canonical(facts)
         return cls(sequence, head.digest, body, _digest(sequence, head.digest, body))
 
@@ -85,7 +89,7 @@ class Entry:
         return self.digest == _digest(self.sequence, self.previous, self.body)
 
     def to_line(self) -> str:
-        """The entry as one line of JSON: a reader can check the chain from such lines alone."""
+        """Return the entry as one line of JSON: a reader can check the chain from such lines alone."""
         parts = {
             "sequence": self.sequence,
             "previous": self.previous,
@@ -96,11 +100,11 @@ class Entry:
 
     @classmethod
     def from_line(cls, line: str) -> "Entry":
-        """The entry that `to_line` wrote."""
+        """Return the entry that `to_line` wrote."""
         return cls(**json.loads(line))
 
     def follows(self, head: Head) -> bool:
-        """Whether this is a sound entry directly after `head`."""
+        """Return whether this is a sound entry directly after `head`."""
         return self.is_sound and self.sequence == head.sequence + 1 and self.previous == head.digest
 
 
@@ -109,12 +113,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical(facts: Mapping[str, Any]) -> str:
-    """One text for equal facts: keys sorted, no spaces, no NaN."""
+    """Return one text for equal facts: keys sorted, no spaces, no NaN."""
     return _ENCODER.encode(facts)
 
 
 def fingerprint(facts: Mapping[str, Any]) -> str:
-    """The SHA-256 of the canonical text."""
+    """Return the SHA-256 of the canonical text."""
     return hashlib.sha256(canonical(facts).encode()).hexdigest()
 
 

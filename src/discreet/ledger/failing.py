@@ -1,7 +1,7 @@
 """Charges that end without an answer: counted, and rationed until the owner has looked.
 
 A failure tells something that no noise covers (docs/theory/failures.md). So it is an entry of the chain,
-written by the unit of work that ends the charge, before its error leaves; and whoever has used up the
+written by the unit of work that ends the charge, before its error leaves; and an analyst who has used up the
 allowance is charged nothing more until the owner releases it.
 """
 
@@ -11,10 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineFailure, InvalidParameter, Rationed
 from discreet.ledger.charging import abandon, append, end, now
-from discreet.ledger.declaration import Declaration
+from discreet.ledger.declaration import Declaration, Ration
 from discreet.ledger.request import check_name, check_reason
 from discreet.ledger.store import ChargeRow, FailureRow, Transaction
-from discreet.tables import Ration
 
 Cause: TypeAlias = Literal["failed", "unfinished"]  # it ended so; or its process did
 Decision: TypeAlias = Literal["approved", "denied"]
@@ -22,7 +21,7 @@ DECISIONS = ("approved", "denied")
 
 
 def failed() -> EngineFailure:
-    """The one error of a question that was charged and has no answer, at first and ever after."""
+    """Return the one error of a question that was charged and has no answer, at first and ever after."""
     return EngineFailure("the question was charged and could not be answered in time. It is not run again.")
 
 
@@ -37,7 +36,7 @@ def fail(transaction: Transaction, row: ChargeRow, cause: Cause = "failed") -> N
 def end_the_dead(
     transaction: Transaction, rows: Sequence[ChargeRow], is_alive: Callable[[str], bool]
 ) -> None:
-    """A charge whose process is gone is never run again, and counts; one without a question is a watch."""
+    """End and count the charges whose process is gone; one without a question is a watch."""
     for row in rows:
         if not is_alive(row.owner):
             if row.question:
@@ -47,7 +46,7 @@ def end_the_dead(
 
 
 def left(failures: Sequence[FailureRow], allowed: Ration, analyst: str) -> int:
-    """How many failures this analyst still has, of those that count in the data set.
+    """Return how many failures this analyst still has, of those that count in the data set.
 
     >>> left([], Ration(), "ann"), left([FailureRow(7, "bank", "ann", 5, "")], Ration(), "ann")
     (3, 2)
@@ -65,7 +64,7 @@ def refusal(
     question: str,
     is_alive: Callable[[str], bool],
 ) -> DiscreetError | None:
-    """Why this analyst may not be charged now; None where nothing of the ration stands against it.
+    """Return why this analyst may not be charged now; None where the allowance permits it.
 
     It is returned, not raised: what is found dead on the way is kept.
     """
@@ -107,21 +106,17 @@ def _at_once(allowance: int) -> Rationed:
 
 
 def count(transaction: Transaction, dataset: str, analyst: str | None = None) -> int:
-    """How many failures count now: one analyst's, or all."""
+    """Return how many failures count now: one analyst's, or all."""
     return sum(analyst in (None, each.analyst) for each in transaction.failures(dataset))
 
 
 def by_analyst(transaction: Transaction, dataset: str) -> dict[str, int]:
-    """How many failures of each analyst count now."""
+    """Return how many failures of each analyst count now."""
     return dict(Counter(each.analyst for each in transaction.failures(dataset)))
 
 
 def release(
-    transaction: Transaction,
-    dataset: str,
-    reason: str,
-    analyst: str | None,
-    is_alive: Callable[[str], bool],
+    transaction: Transaction, dataset: str, reason: str, analyst: str | None, is_alive: Callable[[str], bool]
 ) -> int:
     """Count failures from zero again, one analyst's or all: an owner's entry. How many there were."""
     end_the_dead(transaction, transaction.running(dataset), is_alive)
@@ -143,12 +138,13 @@ def release(
 
 
 def decide(transaction: Transaction, dataset: str, facts: Mapping[str, Any], decision: Decision) -> None:
-    """An owner's word on a question that waited for it: who asked what, at which price, and who decided."""
+    """Enter an owner's decision on a question that waited for approval: who asked what, at which price,
+    and who decided.
+    """
     if decision not in DECISIONS:
         raise InvalidParameter("a decision must be 'approved' or 'denied'.", parameter="decision")
     for name in ("analyst", "by"):
         check_name(facts[name], name=name)
     append(
-        transaction,
-        {"kind": "decision", "dataset": dataset, **facts, "decision": decision, "time": now()},
+        transaction, {"kind": "decision", "dataset": dataset, **facts, "decision": decision, "time": now()}
     )

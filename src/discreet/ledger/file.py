@@ -1,38 +1,37 @@
 """A ledger in its owner's hands: no data set is opened, nothing is charged."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Self
 
 from discreet.accounting import Budget
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.ledger import failing
-from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance
-from discreet.ledger.for_policy import kept_elsewhere
-from discreet.ledger.guard import ChainGuard
-from discreet.ledger.history import Record, read_history
-from discreet.ledger.opening import open_store
-from discreet.ledger.owning import declared, raise_budget
+from discreet.ledger.anchor import Anchor, ChainGuard
+from discreet.ledger.declaration import Declaration
+from discreet.ledger.ledger import PATIENCE_S
+from discreet.ledger.owner_actions import declared, raise_budget
 from discreet.ledger.shares import reserve
-from discreet.ledger.store import Transaction
+from discreet.ledger.statement import Balance, Record, balance_of, read_balance, read_history
+from discreet.ledger.store import Transaction, open_store
 from discreet.ledger.verification import Verification, verify
-from discreet.tables import LedgerPlace, beside, ledger_of_policy
-
-DATA = (".csv", ".tsv", ".parquet", ".json", ".toml")  # what no ledger is called
 
 
-def find_ledger(path: str | Path) -> LedgerPlace:
-    """The ledger that a path names: itself, the one beside a data file, or the one that a policy states."""
-    if "://" in str(path) or Path(path).suffix not in DATA:
-        return LedgerPlace(place=str(path))
-    if Path(path).suffix == ".toml":
-        return ledger_of_policy(path)
-    return LedgerPlace(place=str(beside(path)))
+def read_declaration(place: str | Path, dataset: str) -> Declaration | None:
+    """Return what a ledger on disk holds of a data set; None without one that can be read."""
+    if "://" in str(place) or not Path(place).is_file():
+        return None
+    try:
+        with closing(open_store(place, guard=ChainGuard(), patience=PATIENCE_S, create=False)) as store:
+            text = store.read(lambda transaction: transaction.dataset(dataset))
+    except LedgerConflict:  # opening it in earnest says what is wrong, or brings it to the newest version
+        return None
+    return None if text is None else Declaration.from_json(text)
 
 
 class LedgerFile:
-    """What an existing ledger says, for its owner and whoever checks it; and the owner's own entries."""
+    """What an existing ledger says, for its owner and for auditors; and the owner's own entries."""
 
     def __init__(
         self,
@@ -46,26 +45,13 @@ class LedgerFile:
         guard = ChainGuard(anchors=anchors, key=key)
         self._store = open_store(place, guard=guard, patience=patience, create=False)
 
-    @classmethod
-    def found(
-        cls, path: str | Path, *, anchors: Sequence[Anchor] = (), key: bytes | None = None
-    ) -> "LedgerFile":
-        """The ledger that a path names (`find_ledger`), with the anchor and key that its policy states."""
-        ledger = find_ledger(path)
-        stated = kept_elsewhere(ledger)
-        return cls(
-            str(ledger.place),
-            anchors=(*stated["anchors"], *anchors),
-            key=stated["key"] if key is None else key,
-        )
-
     @property
     def datasets(self) -> tuple[str, ...]:
         """The ids of the data sets in this ledger."""
         return self._store.read(lambda transaction: tuple(transaction.datasets()))
 
     def the_dataset(self, name: str | None) -> str:
-        """The data set of that name; without a name, the only one."""
+        """Return the data set of that name; without a name, the only one."""
         names = self.datasets
         if name is None and len(names) == 1:
             return names[0]
@@ -76,15 +62,17 @@ class LedgerFile:
         return name
 
     def balances(self) -> tuple[Balance, ...]:
-        """How every account stands."""
+        """Return the balance of every account."""
         return self._store.read(lambda transaction: tuple(map(balance_of, transaction.accounts())))
 
     def balance(self, dataset: str) -> Balance:
-        """How the account of a data set stands."""
+        """Return the balance of a data set's account."""
         return self._store.read(lambda transaction: read_balance(transaction, dataset))
 
     def history(self, dataset: str, analyst: str | None = None) -> tuple[Record, ...]:
-        """Everything that happened to a data set, in order; or one analyst's charges, with their sum."""
+        """Return everything that happened to a data set, in order; or one analyst's charges, with their
+        sum.
+        """
 
         def look(transaction: Transaction) -> tuple[Record, ...]:
             declared(transaction, dataset)
@@ -97,7 +85,7 @@ class LedgerFile:
         return self._store.read(lambda transaction: verify(transaction, self._store.guard))
 
     def export(self) -> Iterator[str]:
-        """Every entry, as one line of JSON."""
+        """Yield every entry, as one line of JSON."""
         yield from self._store.read(lambda transaction: [entry.to_line() for entry in transaction.entries()])
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str) -> None:
@@ -109,7 +97,7 @@ class LedgerFile:
         self._store.write(lambda transaction: reserve(transaction, dataset, analyst, budget, reason))
 
     def failures(self, dataset: str) -> dict[str, int]:
-        """How many charges of each analyst ended without an answer since the owner last looked."""
+        """Return how many charges of each analyst ended without an answer since the owner last looked."""
         return self._store.read(lambda transaction: failing.by_analyst(transaction, dataset))
 
     def release_failures(self, dataset: str, *, reason: str, analyst: str | None = None) -> int:

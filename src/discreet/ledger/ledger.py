@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+# Loaded now: a process that has no file descriptor left must still fail with the ledger's own error.
+import discreet.ledger.sqlite  # noqa: F401
 from discreet.accounting import Budget, Total
 from discreet.errors import DiscreetError, LedgerConflict
-from discreet.ledger import failing, owning, shares
-from discreet.ledger.anchor import Anchor
-from discreet.ledger.balance import Balance, balance_of, read_balance, read_balances, read_remaining
+from discreet.ledger import failing, owner_actions, shares
+from discreet.ledger.anchor import Anchor, ChainGuard
 from discreet.ledger.charging import (
     abandon,
     answer as store_answer,
@@ -21,14 +22,19 @@ from discreet.ledger.charging import (
     rule_of,
     take,
 )
-from discreet.ledger.declaration import Declaration, Sharing
-from discreet.ledger.guard import ChainGuard
-from discreet.ledger.history import Record, read_history
-from discreet.ledger.opening import open_store
+from discreet.ledger.declaration import Declaration, Ration, Sharing
 from discreet.ledger.request import Charge, Request
-from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction
+from discreet.ledger.statement import (
+    Balance,
+    Record,
+    balance_of,
+    read_balance,
+    read_balances,
+    read_history,
+    read_remaining,
+)
+from discreet.ledger.store import ChargeRow, KeyRow, Store, Transaction, open_store
 from discreet.ledger.verification import Verification, verify
-from discreet.tables import Ration
 
 PATIENCE_S = 30.0  # how long a charge waits for its turn before it fails
 
@@ -44,7 +50,7 @@ class Ledger:
     def __init__(self, store: Store, declaration: Declaration, *, other_people: str | None = None) -> None:
         self._store, self._dataset = store, declaration.dataset
         self._unsettled: set[int] = set()  # charges of this object that have no answer yet
-        store.write(lambda transaction: owning.register(transaction, declaration, other_people))
+        store.write(lambda transaction: owner_actions.register(transaction, declaration, other_people))
         self._opened = self.declaration
         store.write(self._abandon_the_dead)
 
@@ -55,7 +61,7 @@ class Ledger:
         *,
         dataset: str,
         budget: Budget,
-        filter: str | None = None,  # noqa: A002  the policy's own word for it
+        filter: str | None = None,  # noqa: A002  named as in the policy
         relation: str = "add/remove",
         unit: str = "",
         schema: str | Sequence[str] = "",
@@ -102,7 +108,8 @@ class Ledger:
         """Take the price from every account it must fit, or from none; on disk when this returns.
 
         An answer that is already stored comes back with the charge, free. A charge without one is to be run
-        once, and ended by `answer` or `abandon`. Whoever has used up the allowance of failures is refused.
+        once, and ended by `answer` or `abandon`. An analyst who has used up the allowance of failures is
+        refused.
         """
         return self._charged(request, is_watch=False)
 
@@ -141,7 +148,7 @@ class Ledger:
     def _charge(
         self, transaction: Transaction, request: Request, owner: str, costs: Mapping[tuple[str, ...], Total]
     ) -> Charge | DiscreetError:
-        declared = owning.declared(transaction, self._dataset)
+        declared = owner_actions.declared(transaction, self._dataset)
         if declared.unit != self._opened.unit:
             return LedgerConflict("who is protected was changed since the ledger was opened. Open it again.")
         if request.key is not None:
@@ -163,14 +170,16 @@ class Ledger:
         return _as_charge(row)
 
     def _repeat(self, transaction: Transaction, known: KeyRow, digest: str) -> Charge | DiscreetError:
-        """What a used key stands for. An error is returned, not raised: a failure found here is then kept."""
+        """Return what a used key was for. An error is returned, not raised: a failure found here is then
+        kept.
+        """
         if known.request != digest:
             return LedgerConflict(
-                "an idempotency key must stand for one request, and this one stands for another."
+                "an idempotency key must be used for one request, and this one was used for another."
             )
         row = transaction.charge(known.charge)
         if row is None:
-            return LedgerConflict("an idempotency key must stand for a charge of the ledger. Run verify.")
+            return LedgerConflict("an idempotency key must belong to a charge of the ledger. Run verify.")
         if row.state == "answered":
             return _as_charge(row)
         if row.state == "charged" and self._store.is_alive(row.owner):
@@ -204,7 +213,7 @@ class Ledger:
         owner = self._store.owner()
 
         def work(transaction: Transaction) -> Charge | DiscreetError:
-            declared = owning.declared(transaction, self._dataset)
+            declared = owner_actions.declared(transaction, self._dataset)
             refused = failing.refusal(transaction, declared, watch.analyst, "", self._store.is_alive)
             if refused is not None:
                 return refused
@@ -217,10 +226,12 @@ class Ledger:
         return self._kept(self._store.write(work))
 
     def find_answer(self, request: Request) -> bytes | None:
-        """The stored answer that this request would get for nothing, or None if it would be charged."""
+        """Return the stored answer that this request would get for nothing, or None if it would be
+        charged.
+        """
 
         def look(transaction: Transaction) -> bytes | None:
-            declared = owning.declared(transaction, self._dataset)
+            declared = owner_actions.declared(transaction, self._dataset)
             row = transaction.answered(self._dataset, question_digest(declared, request))
             if row is None or must_pay_to_read(transaction, declared, request.analyst, row):
                 return None
@@ -229,19 +240,21 @@ class Ledger:
         return self._store.read(look)
 
     def find_charge(self, charge: int) -> Charge | None:
-        """The charge of this data set with that number, and its answer if it has one."""
+        """Return the charge of this data set with that number, and its answer if it has one."""
         row = self._store.read(lambda transaction: transaction.charge(charge))
         return None if row is None or row.dataset != self._dataset else _as_charge(row)
 
     def _abandon_the_dead(self, transaction: Transaction) -> None:
-        """After a restart: a charge whose process is gone is never run again."""
+        """End the charges whose process is gone: they are never run again."""
         failing.end_the_dead(transaction, transaction.running(self._dataset), self._store.is_alive)
 
     # --- what the owner may say ----------------------------------------------------------------------------
 
     def raise_budget(self, budget: Budget, *, reason: str) -> None:
         """Allow more. What was spent stays spent; the new budget is an owner's entry in the chain."""
-        self._store.write(lambda transaction: owning.raise_budget(transaction, self._dataset, budget, reason))
+        self._store.write(
+            lambda transaction: owner_actions.raise_budget(transaction, self._dataset, budget, reason)
+        )
 
     def amend(
         self,
@@ -257,7 +270,9 @@ class Ledger:
         counted for groups of so many, and refused where the budget does not hold it.
         """
         terms: dict[str, Any] = {"unit": unit, "version": version, "group_size": group_size}
-        self._store.write(lambda transaction: owning.amend(transaction, self._dataset, reason, **terms))
+        self._store.write(
+            lambda transaction: owner_actions.amend(transaction, self._dataset, reason, **terms)
+        )
 
     def reserve(self, analyst: str, budget: Budget, *, reason: str) -> None:
         """Keep a share of the budget for one analyst: others cannot spend it, and it spends nothing else.
@@ -278,7 +293,9 @@ class Ledger:
         )
 
     def record_decision(self, decision: failing.Decision, **facts: object) -> None:
-        """Enter an owner's word on a question that waited for it: analyst, question, price, by, approval."""
+        """Enter an owner's decision on a question that waited for approval: analyst, question, price, by,
+        approval.
+        """
         self._store.write(lambda transaction: failing.decide(transaction, self._dataset, facts, decision))
 
     # --- looking -------------------------------------------------------------------------------------------
@@ -286,7 +303,7 @@ class Ledger:
     @property
     def declaration(self) -> Declaration:
         """What the ledger holds of this data set, owner's changes included."""
-        return self._store.read(lambda transaction: owning.declared(transaction, self._dataset))
+        return self._store.read(lambda transaction: owner_actions.declared(transaction, self._dataset))
 
     @property
     def remaining(self) -> Budget:
@@ -299,44 +316,48 @@ class Ledger:
         return self._store.read(lambda transaction: read_balance(transaction, self._dataset).spent)
 
     def remaining_for(self, analyst: str) -> Budget:
-        """What this analyst could still be charged at most, as a value of the budget's own class.
+        """Return what this analyst could still be charged at most, as a value of the budget's own class.
 
         The least that is left in the data set's account, the analyst's own, and its share or the unreserved
         rest.
         """
         return self._store.read(
             lambda transaction: read_remaining(
-                transaction, owning.declared(transaction, self._dataset), analyst
+                transaction, owner_actions.declared(transaction, self._dataset), analyst
             )
         )
 
     def failures(self, analyst: str | None = None) -> int:
-        """How many charges ended without an answer since the owner last looked; one analyst's, or all."""
+        """Return how many charges ended without an answer since the owner last looked; one analyst's, or
+        all.
+        """
         return self._store.read(lambda transaction: failing.count(transaction, self._dataset, analyst))
 
     def failures_by_analyst(self) -> dict[str, int]:
-        """The same for everyone who has any."""
+        """Return the same for everyone who has any."""
         return self._store.read(lambda transaction: failing.by_analyst(transaction, self._dataset))
 
     def failures_left(self, analyst: str) -> int:
-        """How many of this analyst's questions may still fail before asking waits for the owner."""
+        """Return how many of this analyst's questions may still fail before asking waits for the owner."""
 
         def look(transaction: Transaction) -> int:
-            allowed = owning.declared(transaction, self._dataset).allowed
+            allowed = owner_actions.declared(transaction, self._dataset).allowed
             return failing.left(transaction.failures(self._dataset), allowed, analyst)
 
         return self._store.read(look)
 
     def balances_for(self, analyst: str) -> tuple[Balance, ...]:
-        """How the accounts stand that every charge of this analyst must fit, the data set's first."""
+        """Return the balances of the accounts that every charge of this analyst must fit, the data set's
+        first.
+        """
         return self._store.read(
             lambda transaction: read_balances(
-                transaction, owning.declared(transaction, self._dataset), analyst
+                transaction, owner_actions.declared(transaction, self._dataset), analyst
             )
         )
 
     def balances(self) -> tuple[Balance, ...]:
-        """How every account of this data set stands."""
+        """Return the balance of every account of this data set."""
 
         def look(transaction: Transaction) -> tuple[Balance, ...]:
             mine = (row for row in transaction.accounts() if row.name.partition("/")[0] == self._dataset)
@@ -345,7 +366,9 @@ class Ledger:
         return self._store.read(look)
 
     def history(self, analyst: str | None = None) -> tuple[Record, ...]:
-        """Everything that happened to this data set, in order; or one analyst's charges, with their sum."""
+        """Return everything that happened to this data set, in order; or one analyst's charges, with their
+        sum.
+        """
         return self._store.read(
             lambda transaction: read_history(transaction.entries(), self._dataset, analyst)
         )

@@ -55,7 +55,8 @@ class Request:
         }
 
     def digest(self, version: str, *, whose: str | None = None) -> str:
-        """The same for equal requests on one version of the data, by this analyst or by whom it is said.
+        """Return the same for equal requests on one version of the data, by this analyst or by whom it is
+        said.
 
         Remembered, so that what is computed before the turn need not be computed in it.
         """
@@ -80,14 +81,14 @@ class Charge:
 
 
 def check_name(text: str, *, name: str) -> str:
-    """A printable name of bounded length."""
+    """Return a printable name of bounded length."""
     if not isinstance(text, str) or not 0 < len(text) <= LONGEST_NAME or not text.isprintable():
         raise InvalidParameter(f"{name} must be 1 to {LONGEST_NAME} printable characters.", parameter=name)
     return text
 
 
 def check_reason(reason: str) -> str:
-    """Why an owner made an entry; kept for ever."""
+    """Return why an owner made an entry; kept for ever."""
     if not isinstance(reason, str) or not reason.strip():
         raise InvalidParameter("an owner's entry must give a reason.", parameter="reason")
     return reason

@@ -6,29 +6,98 @@ for all who share it. After a fork the child opens connections of its own and le
 
 import ctypes
 import os
+import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from discreet.errors import DiscreetError, LedgerConflict
-from discreet.ledger.commits import CommitQueue, Job
-from discreet.ledger.entry import Head
+from discreet.ledger.entry import Head, unavailable
 from discreet.ledger.store import Guard, Transaction
 from discreet.ledger.tables import Tables
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 Work: TypeAlias = Callable[[Transaction], Any]
 
 
-class Line(Protocol):
+class Job(Generic[Item]):
+    """One unit of work and what became of it."""
+
+    def __init__(self, work: Item) -> None:
+        self.work = work
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.is_done = False
+
+    def finish(self, *, result: Any = None, error: BaseException | None = None) -> None:
+        self.result, self.error, self.is_done = result, error, True
+
+
+class CommitQueue(Generic[Item]):
+    """The thread that gets the lock commits everything that waits, its own work included.
+
+    >>> queue = CommitQueue(lambda jobs: [job.finish(result=job.work + 1) for job in jobs])
+    >>> queue.submit(41)
+    42
+    """
+
+    def __init__(self, commit: Callable[[list[Job[Item]]], object], *, largest: int = 256) -> None:
+        self._commit = commit
+        self._largest = largest
+        self._turn = threading.Lock()
+        self._lock = threading.Lock()
+        self._waiting: list[Job[Item]] = []
+
+    def submit(self, work: Item) -> Any:
+        """Return the result of this work, once it is committed; its error otherwise."""
+        job = Job(work)
+        with self._lock:
+            self._waiting.append(job)
+        with self._turn:
+            while not job.is_done:
+                self._commit_next()
+        if job.error is not None:
+            raise job.error
+        return job.result
+
+    def _commit_next(self) -> None:
+        with self._lock:
+            batch, self._waiting = self._waiting[: self._largest], self._waiting[self._largest :]
+        try:
+            self._commit(batch)
+        except BaseException as error:
+            for job in batch:
+                job.finish(error=_for_another_thread(error))
+            raise
+
+
+def _for_another_thread(error: BaseException) -> DiscreetError:
+    """Return an error of its own for each thread; what interrupts one is a mere failure to the others."""
+    if isinstance(error, DiscreetError):
+        return type(error)(error.message, **error.fields)
+    return unavailable()
+
+
+class Connection(Protocol):
     """A connection of its own, in no transaction between two uses."""
 
     def writing(self) -> AbstractContextManager[Tables]: ...
     def reading(self) -> AbstractContextManager[Tables]: ...
     def close(self) -> None: ...
     def leave_to_parent(self) -> object: ...
+
+
+class Ownership(Protocol):
+    """The lock by which others know that this process lives."""
+
+    name: str
+
+    def hold(self) -> None: ...
+    def release(self) -> None: ...
+    def forget(self) -> None: ...
 
 
 class Attempt:
@@ -40,7 +109,7 @@ class Attempt:
         self.head: Head | None = None
 
     def run(self, tables: Tables, guard: Guard) -> None:
-        """All the work, inside one transaction."""
+        """Run all the work inside one transaction."""
         guard.check(tables)
         before = tables.head()
         self.outcomes = [tables.attempt(job.work, alone=len(self.batch) == 1) for job in self.batch]
@@ -59,22 +128,32 @@ class SharedStore(ABC):
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
         self._session, self._is_closed = Session(self), False
+        self._owner: Ownership | None = None
+        self._owning = threading.Lock()
         _OPEN.add(self)
 
     @abstractmethod
-    def connect(self) -> Line:
-        """A new connection that has proved its settings."""
+    def connect(self) -> Connection:
+        """Return a new connection that has proved its settings."""
 
     @abstractmethod
     def translated_errors(self) -> AbstractContextManager[None]:
-        """Every failure of the store below becomes the one constant error."""
+        """Turn every failure of the store below into the one constant error."""
 
-    def is_committed_after(self, error: BaseException, attempt: Attempt, line: Line) -> bool | None:
-        """After a failed try: whether its commit was made after all; None where that cannot be mended."""
+    @abstractmethod
+    def new_owner(self) -> Ownership:
+        """Return a lock that no other process has."""
+
+    def is_committed_after(
+        self, error: BaseException, attempt: Attempt, connection: Connection
+    ) -> bool | None:
+        """Return, after a failed try, whether its commit was made after all; None where that cannot be
+        mended.
+        """
         return None
 
-    def may_read_again(self, error: BaseException, line: Any) -> bool:
-        """Whether a read that failed so may be tried on another connection."""
+    def may_read_again(self, error: BaseException, connection: Any) -> bool:
+        """Return whether a read that failed so may be tried on another connection."""
         return False
 
     def write(self, work: Callable[[Transaction], T]) -> T:
@@ -87,20 +166,37 @@ class SharedStore(ABC):
         """Run the work on one consistent picture of the ledger."""
         self._check_open()
         with self.translated_errors():
-            return self._session.use_reader(lambda line: _look(line, work))
+            return self._session.use_reader(lambda connection: _look(connection, work))
+
+    def owner(self) -> str:
+        """Return the name under which this process's charges run, held since before the charge."""
+        self._check_open()
+        with self.translated_errors(), self._owning:
+            if self._owner is None:
+                self._owner = self.new_owner()
+            self._owner.hold()
+            return self._owner.name
 
     def close(self) -> None:
         self._is_closed = True
         self._session.close()
+        with self._owning:
+            if self._owner is not None:
+                self._owner.release()
+                self._owner = None
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise LedgerConflict("the ledger must be open, and it was closed.")
 
     def after_fork(self) -> None:
-        """In a forked child: leave the parent's connections alone, for their locks are the parent's."""
+        """Leave, in a forked child, the parent's connections alone, for their locks are the parent's."""
         self._session.leave_to_parent()
         self._session = Session(self)
+        self._owning = threading.Lock()
+        if self._owner is not None:
+            self._owner.forget()
+            self._owner = None
 
 
 class Session:
@@ -109,26 +205,26 @@ class Session:
     def __init__(self, store: SharedStore) -> None:
         self._store = weakref.proxy(store)
         self.queue: CommitQueue[Work] = CommitQueue(self._commit)
-        self._writer: Line | None = None
-        self._readers: list[Line] = []
+        self._writer: Connection | None = None
+        self._readers: list[Connection] = []
 
     def use_reader(self, use: Callable[[Any], T]) -> T:
-        """What a look through a connection of its own gives; those that lie idle are used again."""
+        """Return what a look through a connection of its own gives; idle ones are used again."""
         while True:
-            line, is_kept = self._take_reader()
+            connection, is_kept = self._take_reader()
             try:
-                result = use(line)
+                result = use(connection)
             except BaseException as error:
-                # A connection that lay idle may have died without anyone's fault; a new one may not.
-                may_go_on = is_kept and self._store.may_read_again(error, line)
-                line.close()
+                # An idle connection may have died without anyone's fault; a new one may not.
+                may_go_on = is_kept and self._store.may_read_again(error, connection)
+                connection.close()
                 if not may_go_on:
                     raise
             else:
-                self._readers.append(line)
+                self._readers.append(connection)
                 return result
 
-    def _take_reader(self) -> tuple[Line, bool]:
+    def _take_reader(self) -> tuple[Connection, bool]:
         try:
             return self._readers.pop(), True
         except IndexError:
@@ -144,20 +240,20 @@ class Session:
         attempt.finish()
 
     def _committed(self, batch: list[Job[Work]]) -> Attempt:
-        """The try that was committed."""
+        """Return the try that was committed."""
         while True:
             is_kept, attempt = self._writer is not None, Attempt(batch)
-            line = self._writer = self._writer or self._store.connect()
+            connection = self._writer = self._writer or self._store.connect()
             try:
-                with line.writing() as tables:
+                with connection.writing() as tables:
                     attempt.run(tables, guard=self._store.guard)
             except BaseException as error:
                 # After an error nothing that this connection remembers is to be trusted: it is closed.
                 self._writer = None
                 try:
-                    is_committed = self._store.is_committed_after(error, attempt, line)
+                    is_committed = self._store.is_committed_after(error, attempt, connection)
                 finally:
-                    line.close()
+                    connection.close()
                 if is_committed is None or not (is_committed or is_kept):
                     raise
                 if not is_committed:
@@ -165,25 +261,25 @@ class Session:
             return attempt
 
     def close(self) -> None:
-        for line in self._lines():
-            line.close()
+        for connection in self._connections():
+            connection.close()
         self._writer, self._readers = None, []
 
     def leave_to_parent(self) -> None:
-        for line in self._lines():
-            keep_for_ever(line.leave_to_parent())
+        for connection in self._connections():
+            keep_for_ever(connection.leave_to_parent())
 
-    def _lines(self) -> list[Line]:
+    def _connections(self) -> list[Connection]:
         return [*([] if self._writer is None else [self._writer]), *self._readers]
 
 
-def _look(line: Line, work: Callable[[Transaction], T]) -> T:
-    with line.reading() as tables:
+def _look(connection: Connection, work: Callable[[Transaction], T]) -> T:
+    with connection.reading() as tables:
         return work(tables)
 
 
 def keep_for_ever(connection: object) -> None:
-    """In a forked child: never close the parent's connection, not even at exit.
+    """Never close, in a forked child, the parent's connection, not even at exit.
 
     Closing one in the middle of a transaction would roll it back under the parent's hands.
     """

@@ -49,7 +49,7 @@ def set_aside(
     rule: Rule[Any],
     names: tuple[str, str],
 ) -> tuple[AccountRow, AccountRow]:
-    """The accounts of the rest and of the share, once a share has this rule and budget."""
+    """Return the accounts of the rest and of the share, once a share has this rule and budget."""
     rest = rest or replace(whole, name=names[0])  # what was spent so far was spent by all
     share = share or AccountRow(names[1], "", rule.limit, Total(), 0)
     freed = rest.total.minus(_cost(whole, rule_of(share.terms)) if share.terms else Total())
@@ -65,7 +65,7 @@ def set_aside(
 
 
 def _cost(whole: AccountRow, rule: Rule[Any]) -> Total:
-    """What a share takes from the rest."""
+    """Return what a share takes from the rest."""
     cost = rule_of(whole.terms).cost_of_promise(rule.budget)
     if cost is None:
         raise InvalidParameter("a share must be priced by the data set's rule.", parameter="budget")

@@ -13,11 +13,14 @@ promises:
   statement that finds something else changes nothing and fails the whole unit of work.
 """
 
+import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from discreet.accounting import Limit, Total
+from discreet.errors import InvalidParameter
 from discreet.ledger.entry import Entry, Head
 
 T = TypeVar("T")
@@ -62,7 +65,7 @@ class FailureRow:
 
 @dataclass(frozen=True)
 class KeyRow:
-    """An idempotency key as stored: the request it stands for, and the charge that answers it."""
+    """An idempotency key as stored: its request, and the charge that answers it."""
 
     dataset: str
     analyst: str
@@ -124,3 +127,28 @@ class Store(Protocol):
     def owner(self) -> str: ...
     def is_alive(self, owner: str) -> bool: ...
     def close(self) -> None: ...
+
+
+# A store = one line here, one folder, one line in the tests' registry. Loaded when first needed.
+STORES = {
+    "file": "discreet.ledger.sqlite:SqliteStore",
+    "postgresql": "discreet.ledger.postgres:PostgresStore",
+}
+
+
+def open_store(place: str | Path, *, guard: Guard, patience: float, create: bool) -> Store:
+    """Open the store at a path, or on the server that an address names; only `create` makes a new one."""
+    kind, is_server, _ = str(place).partition("://")
+    if not is_server:
+        kind = "file"
+        if not create and not Path(place).is_file():
+            raise InvalidParameter(f"the ledger must exist, got {place}.", parameter="ledger")
+    elif kind not in STORES:
+        servers = ", ".join(f"{name}://" for name in STORES if name != "file")
+        raise InvalidParameter(
+            f"a ledger's address must begin with {servers}, got {kind[:20]}://.", parameter="ledger"
+        )
+    opened: Store = pkgutil.resolve_name(STORES[kind])(
+        str(place), guard=guard, patience=patience, create=create
+    )
+    return opened

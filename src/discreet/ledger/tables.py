@@ -28,7 +28,7 @@ Run: TypeAlias = Callable[..., Rows]
 
 
 class Tables:
-    """Reads and conditional writes on one open transaction that nobody else writes beside.
+    """Reads and conditional writes on one open transaction that has no other writer.
 
     `run` takes a statement with ? for its values; `scan` is for long results. The head is read
     once and written once, conditionally, at the end.
@@ -58,7 +58,9 @@ class Tables:
         return self._kept
 
     def write_head(self, seal: str) -> None:
-        """Where the chain now ends: once, after all entries, and only if it ended where it was found."""
+        """Write where the chain now ends: once, after all entries, and only if it ended where it was
+        found.
+        """
         (before, _), after = self._found(), self.head()
         self._change(
             "UPDATE head SET sequence = ?, digest = ?, seal = ? WHERE sequence = ? AND digest = ?",
@@ -66,7 +68,7 @@ class Tables:
         )
 
     def attempt(self, work: Callable[["Tables"], Any], *, alone: bool) -> tuple[Any, DiscreetError | None]:
-        """A unit of work of its own: what it gives, or its error, and then nothing of it is left."""
+        """Return a unit of work of its own: what it gives, or its error, and then nothing of it is left."""
         before = self.head()
         if not alone:
             self._run("SAVEPOINT work")
@@ -176,7 +178,9 @@ class Tables:
         )
 
     def settle(self, charge: int, state: State, answer: bytes | None) -> bool:
-        """The one compare-and-set from charged to answered or abandoned; False if another was first."""
+        """Return the one compare-and-set from charged to answered or abandoned; False if another was
+        first.
+        """
         changed = self._run(
             "UPDATE charges SET state = ?, answer = ? WHERE id = ? AND state = 'charged'",
             (state, answer, charge),
@@ -184,7 +188,7 @@ class Tables:
         return changed.rowcount == 1
 
     def failures(self, dataset: str | None = None) -> list[FailureRow]:
-        """Those of a data set that still count; without a name, all there ever were."""
+        """Return those of a data set that still count; without a name, all there ever were."""
         if dataset is None:
             return [FailureRow(*row) for row in self._run(_FAILURES + " ORDER BY id")]
         counted = self._run(_FAILURES + " WHERE dataset = ? AND released = 0 ORDER BY id", (dataset,))
@@ -225,7 +229,7 @@ def _changed() -> LedgerConflict:
 
 
 def _texts(numbers: Total | Limit) -> tuple[str, str, str]:
-    """Decimal texts of a fixed width; the limit that nothing keeps is empty and sorts before all."""
+    """Return decimal texts of a fixed width; the limit that nothing keeps is empty and sorts before all."""
     main, square, delta = ("" if number == NEVER else f"{number:0{WIDTH}d}" for number in numbers)
     return main, square, delta
 

@@ -13,7 +13,7 @@ from discreet.ledger.charging import analyst_account, rule_of
 from discreet.ledger.declaration import Declaration, rest_of, share_of
 from discreet.ledger.entry import Entry, Head, canonical
 from discreet.ledger.failing import DECISIONS, left
-from discreet.ledger.grouping import totals_for_groups
+from discreet.ledger.owner_actions import totals_for_groups
 from discreet.ledger.shares import set_aside
 from discreet.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, Transaction
 
@@ -81,7 +81,7 @@ class Replay:
             self._amend(sequence, facts)
 
     def _carried_over(self, sequence: int, account: str, terms: str) -> Total:
-        """The total of an account whose budget is raised."""
+        """Return the total of an account whose budget is raised."""
         row, rule = self.accounts[account], rule_of(terms)
         if "carried" not in rule.to_json():
             return row.total
@@ -122,7 +122,7 @@ class Replay:
         self.tests += 1
 
     def _may_ask(self, facts: dict[str, Any]) -> bool:
-        """Whether the analyst had a failure left."""
+        """Return whether the analyst had a failure left."""
         dataset = facts["dataset"]
         return left(self.counted.get(dataset, []), self.declared[dataset].allowed, facts["analyst"]) > 0
 
@@ -135,7 +135,7 @@ class Replay:
             self.accounts[name] = AccountRow(name, row.terms, row.limit, total, sequence)
 
     def _must_fit(self, facts: dict[str, Any]) -> set[str]:
-        """The accounts that a charge must have been taken from."""
+        """Return the accounts that a charge must have been taken from."""
         dataset, analyst = facts["dataset"], facts["analyst"]
         accounts = set(self.declared[dataset].accounts(analyst=analyst, question=facts["question"]))
         if rest_of(dataset) in self.accounts:
@@ -207,7 +207,7 @@ def verify(transaction: Transaction, guard: Guard) -> Verification:
 def _check_amended(
     transaction: Transaction, sequence: int, facts: dict[str, Any], accounts: dict[str, AccountRow]
 ) -> None:
-    """The totals that a change of who is protected stated are those of its group size."""
+    """Check the totals that a change of who is protected stated, by its group size."""
     before = itertools.takewhile(lambda entry: entry.sequence < sequence, transaction.entries())
     names = {name: accounts[name] for name in facts["totals"]}
     totals = (

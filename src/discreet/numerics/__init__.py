@@ -24,17 +24,14 @@ from discreet.numerics.rational import (
 from discreet.numerics.rounding import (
     exponent_of_two,
     largest_power_of_two,
-    readable,
-    readable_up,
     round_down,
     round_up,
-    short_down,
-    short_up,
     state_down,
     state_up,
     stated,
 )
 from discreet.numerics.search import least_passing, least_whole
+from discreet.numerics.show import readable, readable_up, short_down, short_up, show_exact
 
 __all__ = [
     "Arb",
@@ -66,6 +63,7 @@ __all__ = [
     "round_up",
     "short_down",
     "short_up",
+    "show_exact",
     "state_down",
     "state_up",
     "stated",

@@ -1,7 +1,6 @@
 """Floats that lie on a chosen side of an exact or enclosed number."""
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
 from discreet.numerics.enclosure import Arb
@@ -68,54 +67,6 @@ def stated(answer: float) -> Fraction:
     True
     """
     return min(Fraction(answer), Fraction(repr(answer)))
-
-
-def short_up(value: Fraction) -> str:
-    """Six digits for a reader, never below the number: what was spent.
-
-    >>> short_up(Fraction(1, 10)), short_up(Fraction(1, 3))
-    ('0.1', '0.333334')
-    """
-    return _short(value, ROUND_CEILING)
-
-
-def short_down(value: Fraction) -> str:
-    """Six digits for a reader, never above the number: what is left.
-
-    >>> short_down(Fraction(1, 3)), short_down(Fraction(15, 16 * 10**6))
-    ('0.333333', '9.375e-07')
-    """
-    return _short(value, ROUND_FLOOR)
-
-
-def readable(value: float, *, digits: int = 6) -> str:
-    """A number as people read it: so many digits, thousands apart; by powers of ten far from 1.
-
-    >>> readable(1234567.0), readable(1234567.0, digits=2), readable(0.5), readable(1e-9)
-    ('1,234,570', '1,200,000', '0.5', '1e-09')
-    """
-    return _readable(value, digits, ROUND_HALF_EVEN)
-
-
-def readable_up(value: float, *, digits: int = 4) -> str:
-    """The same, never below the number: how far something errs.
-
-    >>> readable_up(299573000.0), readable_up(120.0), readable_up(0.177301)
-    ('299,600,000', '120', '0.1774')
-    """
-    return _readable(value, digits, ROUND_CEILING)
-
-
-def _readable(value: float, digits: int, rounding: str) -> str:
-    short = Context(prec=digits, rounding=rounding).create_decimal(value)
-    if short.is_zero() or (short.is_finite() and -5 < short.adjusted() < 15):
-        return f"{short.normalize() + 0:,f}"  # + 0: not -0
-    return f"{float(short):.{digits}g}"
-
-
-def _short(value: Fraction, rounding: str) -> str:
-    short = Context(prec=6, rounding=rounding).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"{float(short):.6g}"  # six digits survive the float unchanged
 
 
 def largest_power_of_two(limit: Fraction) -> Fraction:

@@ -11,7 +11,7 @@ from discreet.planning.plan import Plan
 from discreet.planning.planner import make_plan
 from discreet.planning.price import Price, Within
 from discreet.planning.work import check_work
-from discreet.queries import Builder, Query, Question, Select, Union, read_sql, resolve, to_sql, underline
+from discreet.queries import Builder, Query, Question, read_tree, resolve, to_sql, underline
 from discreet.tables import Policy
 
 Asked: TypeAlias = str | Builder | Query
@@ -72,8 +72,6 @@ def read_asked(asked: Asked, policy: Policy) -> tuple[str, Question]:
 
 
 def _read(asked: Asked, policy: Policy) -> tuple[str, Question]:
-    if not isinstance(asked, str | Builder | Select | Union):
-        raise InvalidParameter(f"a question must be SQL text or a builder, got {type(asked).__name__}.")
-    tree = read_sql(asked) if isinstance(asked, str) else asked.query if isinstance(asked, Builder) else asked
+    tree = read_tree(asked)
     question = resolve(tree, policy, text=asked if isinstance(asked, str) else None)
     return to_sql(tree), question  # resolved first: a tree that is too large is not written out

@@ -7,7 +7,7 @@ policy.
 
 A `Question` is what planning starts from:
 
-    question.rows       Relation: what is read, filtered and joined, with the unit carried beside the columns
+    question.rows       Relation: what is read, filtered and joined, with the unit carried next to the columns
     question.keys       Key(expression, domain): public labels, or None where only the data knows them
     question.sets       grouping sets, as positions in keys
     question.measures   Measure(aggregate, range, domain): each aggregate once; a range of None has no bounds
@@ -17,11 +17,10 @@ A `Question` is what planning starts from:
 
 Slots number the released values: keys first, then measures. `evaluate(expression, lookup)` computes an
 expression, `lookup` giving the value of each Name or Slot. Everything outside the closed list is refused with
-UnsupportedQuery, whose `fields["reason"]` is a stable word and whose message underlines the place.
+UnsupportedQuery, whose `fields["reason"]` is a stable code and whose message underlines the place.
 """
 
 from discreet.queries.builder import Builder, Term, case, column, table
-from discreet.queries.domain import Domain, domain_of
 from discreet.queries.evaluate import evaluate
 from discreet.queries.nodes import (
     Aggregate,
@@ -35,12 +34,11 @@ from discreet.queries.nodes import (
     Select,
     Slot,
     Union,
+    underline,
     walk,
 )
-from discreet.queries.question import Key, Measure, Question, Term as OrderTerm
+from discreet.queries.question import Domain, Key, Measure, Question, Term as OrderTerm, domain_of
 from discreet.queries.ranges import Range, integer_span
-from discreet.queries.read import read_question
-from discreet.queries.refusal import underline
 from discreet.queries.relations import (
     Field,
     Filtered,
@@ -54,7 +52,7 @@ from discreet.queries.relations import (
     scans,
     unit_scan,
 )
-from discreet.queries.resolve import resolve
+from discreet.queries.resolve import read_question, read_tree, resolve
 from discreet.queries.sql import read_sql
 from discreet.queries.text import quote, to_sql, to_text
 
@@ -95,6 +93,7 @@ __all__ = [
     "quote",
     "read_question",
     "read_sql",
+    "read_tree",
     "resolve",
     "scans",
     "table",

@@ -8,12 +8,12 @@ _RANDOM = ("randomness", "Random functions are not allowed: discreet draws the n
 _WINDOW = ("window", "Window functions mix the rows of many people. Group by the unit in a subquery instead.")
 _SUBQUERY = (
     "subquery",
-    "A subquery stands in FROM only: in a condition, one person's row could decide for all. "
+    "A subquery may be in FROM only: in a condition, one person's row could decide for all. "
     "Ask two questions, or join on the unit.",
 )
 _ONE_ROW = (
     "single_row",
-    "An aggregate that returns somebody's row is not allowed. Use QUANTILE, MIN or MAX.",
+    "An aggregate that returns one person's row is not allowed. Use QUANTILE, MIN or MAX.",
 )
 _REGEX = ("pattern", "Regular expressions are not allowed. Use LIKE with a pattern such as 'Ott%'.")
 _LISTS = ("nested_value", "Lists and structs are not allowed. Ask about plain columns.")

@@ -43,7 +43,7 @@ class Term:
     node: Expression
 
     def __post_init__(self) -> None:
-        check_size(self.node)  # as it grows: a term may stand in itself twice, again and again
+        check_size(self.node)  # as it grows: a term may contain itself twice, again and again
 
     def _call(self, function: str, *others: Operand) -> "Term":
         return Term(Call(function, (self.node, *(as_expression(other) for other in others))))
@@ -117,32 +117,32 @@ class Term:
         raise InvalidParameter("a condition must be combined with & | ~, got and, or, not, or if.")
 
     def is_null(self) -> "Term":
-        """Whether the value is missing."""
+        """Return whether the value is missing."""
         return self._call("is_null")
 
     def is_in(self, *values: Value) -> "Term":
-        """Whether the value is one of these."""
+        """Return whether the value is one of these."""
         return self._call("in", *values)
 
     def between(self, low: Operand, high: Operand) -> "Term":
-        """Whether the value lies between the two, ends included."""
+        """Return whether the value is between the two, ends included."""
         return (self >= low) & (self <= high)
 
     def like(self, pattern: str) -> "Term":
-        """Whether the text matches a pattern of % and _."""
+        """Return whether the text matches a pattern of % and _."""
         return self._call("like", pattern)
 
     def coalesce(self, *others: Operand) -> "Term":
-        """The first of the values that is not missing."""
+        """Return the first of the values that is not missing."""
         return self._call("coalesce", *others)
 
     def apply(self, function: str, *others: Operand) -> "Term":
-        """One of the row functions of docs/guide/sql.md by name, as apply("floor")."""
+        """Return one of the row functions of docs/guide/sql.md by name, as apply("floor")."""
         return self._call(function, *others)
 
 
 def column(name: str) -> Term:
-    """A column by name, as `dp.column("debt") > 0`; "accounts.debt" names its table too."""
+    """Return a column by name, as `dp.column("debt") > 0`; "accounts.debt" names its table too."""
     if not isinstance(name, str) or not name:
         raise InvalidParameter(f"a column must be named by a text, got {name!r}.")
     table, dot, last = name.rpartition(".")
@@ -150,13 +150,13 @@ def column(name: str) -> Term:
 
 
 def case(*branches: tuple[Operand, Operand], otherwise: Operand = None) -> Term:
-    """The value of the first branch (condition, value) whose condition is true."""
+    """Return the value of the first branch (condition, value) whose condition is true."""
     pairs = tuple((as_expression(test), as_expression(value)) for test, value in branches)
     return Term(Case(pairs, as_expression(otherwise)))
 
 
 def as_expression(value: object) -> Expression:
-    """The tree of a term, or of a plain value."""
+    """Return the tree of a term, or of a plain value."""
     if isinstance(value, Term):
         return value.node
     if value is None or isinstance(value, bool | str | datetime.date):
@@ -185,7 +185,7 @@ class Builder:
         return replace(self, conditions=(*self.conditions, as_expression(condition)))
 
     def group_by(self, *keys: str | Term, **named: Term) -> "Builder":
-        """One answer for each value of the keys; name=expression gives a key a name."""
+        """Return one answer for each value of the keys; name=expression gives a key a name."""
         terms = [column(key).node if isinstance(key, str) else key.node for key in keys]
         count = len(self.keys)
         plain = [Output(default_name(node, count + index), node) for index, node in enumerate(terms)]
@@ -195,39 +195,39 @@ class Builder:
     def count(
         self, of: str | Term | None = None, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
-        """COUNT(*), or of the values that are not missing."""
+        """Return COUNT(*), or of the values that are not missing."""
         return self._with("count_rows" if of is None else "count", of, where, name)
 
     def count_units(self, unit: str, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """COUNT(DISTINCT unit)."""
+        """Return COUNT(DISTINCT unit)."""
         return self._with("count_units", unit, where, name)
 
     def count_distinct(
         self, of: str | Term, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
-        """COUNT(DISTINCT x) over declared keys."""
+        """Return COUNT(DISTINCT x) over declared keys."""
         return self._with("count_units", of, where, name)
 
     def sum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """SUM."""
+        """Return SUM."""
         return self._with("sum", of, where, name)
 
     def average(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """AVG."""
+        """Return AVG."""
         return self._with("average", of, where, name)
 
     def variance(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """VARIANCE."""
+        """Return VARIANCE."""
         return self._with("variance", of, where, name)
 
     def deviation(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """STDDEV."""
+        """Return STDDEV."""
         return self._with("deviation", of, where, name)
 
     def quantile(
         self, of: str | Term, fraction: Real, *, where: Term | None = None, name: str | None = None
     ) -> "Builder":
-        """QUANTILE(of, fraction)."""
+        """Return QUANTILE(of, fraction)."""
         rank = exact_quantile(fraction, name="fraction")
         larger = self._with("quantile", of, where, name)
         last = larger.outputs[-1]
@@ -236,19 +236,19 @@ class Builder:
         return replace(larger, outputs=(*larger.outputs[:-1], final))
 
     def median(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MEDIAN."""
+        """Return MEDIAN."""
         return self.quantile(of, 0.5, where=where, name=name)
 
     def minimum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MIN."""
+        """Return MIN."""
         return self._with("minimum", of, where, name)
 
     def maximum(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MAX."""
+        """Return MAX."""
         return self._with("maximum", of, where, name)
 
     def mode(self, of: str | Term, *, where: Term | None = None, name: str | None = None) -> "Builder":
-        """MODE, over the keys that the owner declared."""
+        """Return MODE, over the keys that the owner declared."""
         return self._with("mode", of, where, name)
 
     def order_by(self, *names: str) -> "Builder":
@@ -257,7 +257,7 @@ class Builder:
         return replace(self, order=(*self.order, *terms))
 
     def limit(self, most: int) -> "Builder":
-        """At most so many released rows."""
+        """Return at most so many released rows."""
         return replace(self, most=exact_whole(most, name="limit"))
 
     def _with(
@@ -286,5 +286,5 @@ class Builder:
 
 
 def table(name: str) -> Builder:
-    """A question about a table, to be completed."""
+    """Return a question about a table, to be completed."""
     return Builder(name)

@@ -29,7 +29,7 @@ UPPER, LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
 
 def evaluate(node: Expression, lookup: Lookup) -> Value:
-    """The value of an expression where `lookup` gives the value of its names.
+    """Return the value of an expression where `lookup` gives the value of its names.
 
     >>> evaluate(Call("divide", (Literal(1), Literal(0))), lambda name: None) is None
     True
@@ -141,7 +141,7 @@ def _whole(rounding: Callable[[Any], int]) -> Callable[[Any], Value]:
 
 
 def round_half_away(value: float) -> int:
-    """The nearest whole number, halves away from zero.
+    """Return the nearest whole number, halves away from zero.
 
     >>> round_half_away(2.5), round_half_away(-2.5), round_half_away(0.49999999999999994)
     (3, -3, 0)
@@ -156,8 +156,8 @@ def _like(text: str, pattern: str) -> Value:
 
 @lru_cache(maxsize=256)
 def _pattern(pattern: str) -> re.Pattern[str]:
-    words = {"%": ".*", "_": "."}
-    return re.compile("".join(words.get(each, re.escape(each)) for each in pattern), re.DOTALL)
+    wildcards = {"%": ".*", "_": "."}
+    return re.compile("".join(wildcards.get(each, re.escape(each)) for each in pattern), re.DOTALL)
 
 
 def _substr(text: str, start: int, length: int | None = None) -> Value:

@@ -8,8 +8,9 @@ name resolution found for it (`type`) take no part in the comparison.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal as OneOf, TypeAlias
+from typing import Literal as OneOf, NoReturn, TypeAlias
 
+from discreet.errors import UnsupportedQuery
 from discreet.tables import Type, Value
 
 Place: TypeAlias = tuple[int, int]  # first and one-past-last character in the question's text
@@ -91,7 +92,7 @@ class Slot(Expression):
 
 @dataclass(frozen=True)
 class Output(Node):
-    """One column of a SELECT; an expression of None stands for all columns (of `table`, if named)."""
+    """One column of a SELECT; an expression of None means all columns (of `table`, if named)."""
 
     name: str
     expression: Expression | None
@@ -159,7 +160,7 @@ Query: TypeAlias = Select | Union
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside one."""
+    """Return the expressions directly inside one."""
     if isinstance(node, Call):
         return node.arguments
     if isinstance(node, Case):
@@ -170,7 +171,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def walk(node: Expression) -> Iterator[Expression]:
-    """The expression and all inside it, outermost first."""
+    """Yield the expression and all inside it, outermost first."""
     stack = [node]
     while stack:
         each = stack.pop()
@@ -179,7 +180,7 @@ def walk(node: Expression) -> Iterator[Expression]:
 
 
 def has_aggregate(node: Expression) -> bool:
-    """Whether an aggregate stands anywhere in it."""
+    """Return whether it contains an aggregate."""
     return any(isinstance(each, Aggregate) for each in walk(node))
 
 
@@ -194,7 +195,7 @@ SHORT_NAMES = {
 
 
 def default_name(expression: Expression, position: int) -> str:
-    """The name of an output that was given none.
+    """Return the name of an output that was given none.
 
     >>> default_name(Aggregate("count_rows"), 0), default_name(Aggregate("sum", Name("debt")), 1)
     ('count', 'sum_debt')
@@ -206,3 +207,35 @@ def default_name(expression: Expression, position: int) -> str:
         named = isinstance(expression.argument, Name) and expression.function != "count_units"
         return f"{name}_{expression.argument.name}" if named else name  # type: ignore[union-attr]
     return f"column_{position + 1}"
+
+
+MOST_SHOWN = 100
+
+
+def refuse(reason: str, message: str, where: Node | Place | None = None) -> NoReturn:
+    """Stop here; `reason` is the stable code that programs read, `message` the sentence that people read."""
+    place = where.place if isinstance(where, Node) else where
+    raise UnsupportedQuery(message, reason=reason, **({} if place is None else {"place": list(place)}))
+
+
+def underline(error: UnsupportedQuery, text: str) -> UnsupportedQuery:
+    """Return the same refusal with the line of the question it is about, and a mark under the place.
+
+    >>> error = UnsupportedQuery("NOW() is not a function of the data.", reason="clock", place=[7, 10])
+    >>> print(underline(error, "SELECT now() FROM t").message)
+    NOW() is not a function of the data.
+      SELECT now() FROM t
+             ^^^
+    """
+    place = error.fields.get("place")
+    if not isinstance(place, list):
+        return error
+    start, end = place
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    line = text[first : last if last >= 0 else len(text)]
+    shift = max(0, min(start - first - MOST_SHOWN // 2, len(line) - MOST_SHOWN))
+    shown = line[shift : shift + MOST_SHOWN].replace("\t", " ")
+    marks = max(1, min(end, first + shift + len(shown)) - start)
+    message = f"{error.message}\n  {shown}\n  {' ' * (start - first - shift)}{'^' * marks}"
+    return UnsupportedQuery(message, **error.fields)

@@ -1,4 +1,5 @@
-"""Interval arithmetic over expressions: what the declared bounds of columns say of `debt / 1000`.
+"""Return the interval by arithmetic over expressions: what the declared bounds of columns say of `debt /
+1000`.
 
 A range never decides what a question means: values are clamped to it after the expression, so a wrong
 promise of the owner costs accuracy, never privacy. `integer_span` is different: it holds for all data,
@@ -37,7 +38,7 @@ SPANS = {
 
 
 def range_of(node: Expression, names: RangeOf) -> Range | None:
-    """Bounds of an expression's values, given those of its names; None where there are none.
+    """Return bounds of an expression's values, given those of its names; None where there are none.
 
     >>> debt = lambda name: (Fraction(0), Fraction(10_000_000))
     >>> range_of(Call("divide", (Name("debt"), Literal(1000))), debt) == (0, 10_000)
@@ -135,7 +136,7 @@ RULES: dict[str, Callable[..., Range | None]] = {
 
 
 def integer_span(node: Expression) -> tuple[int, int]:
-    """The whole numbers that an integer expression can give on any data whatever.
+    """Return the whole numbers that an integer expression can give on any data whatever.
 
     >>> integer_span(Call("add", (Name("a", type="integer"), Literal(1)))) == (1 - 2**63, 2**63)
     True
@@ -159,8 +160,9 @@ def integer_span(node: Expression) -> tuple[int, int]:
 
 
 def held(node: Expression, found: Range | None) -> Range | None:
-    """The part of a range that the expression's type holds: no double is beyond 10^300, and no whole number
-    beyond what its expression can give."""
+    """Return the part of a range that the expression's type holds: no double is beyond 10^300, and no whole
+    number beyond what its expression can give.
+    """
     if found is None or node.type != "integer":
         return None if found is None or max(map(abs, found)) > LARGEST_NUMBER else found
     least, most = map(Fraction, integer_span(node))

@@ -1,4 +1,4 @@
-"""What FROM becomes: rows whose columns have types, and whose unit is carried beside them, never by name.
+"""What FROM becomes: rows whose columns have types, and whose unit is carried next to them, never by name.
 
 Names in a relation are qualified: `Name(name, table)` with the alias and the exact name of a field. Every
 private relation leads to exactly one unit per row: a column of a scanned table, handed on by every node
@@ -8,10 +8,41 @@ above it. No expression, alias or subquery can replace it, because it is not amo
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf, TypeAlias
 
-from discreet.queries.needed import needed
-from discreet.queries.nodes import Aggregate, Expression
+from discreet.queries.nodes import Aggregate, Call, Expression, Name
 from discreet.queries.ranges import Range
 from discreet.tables import Bound, Type, Value
+
+Column: TypeAlias = tuple[str | None, str]  # a table's alias and a column
+
+_LENIENT = ("and", "or", "is_null", "coalesce")  # the functions that give a value for missing ones
+
+
+def needed(condition: Expression) -> frozenset[Column]:
+    """Return the columns that have a value wherever a typed condition is true.
+
+    >>> has_debt = Call("not", (Call("is_null", (Name("debt", "t"),)),))
+    >>> sorted(needed(Call("and", (Call("equal", (Name("a", "t"), Name("b", "t"))), has_debt))))
+    [('t', 'a'), ('t', 'b'), ('t', 'debt')]
+    """
+    if isinstance(condition, Call) and condition.function == "and":
+        return frozenset().union(*map(needed, condition.arguments))
+    if isinstance(condition, Call) and condition.function == "or":
+        first, *rest = map(needed, condition.arguments)
+        return first.intersection(*rest)
+    if isinstance(condition, Call) and condition.function == "not":
+        (inner,) = condition.arguments
+        known = isinstance(inner, Call) and inner.function == "is_null"
+        return _behind(inner.arguments[0] if known else inner)  # type: ignore[attr-defined]
+    return _behind(condition)
+
+
+def _behind(node: Expression) -> frozenset[Column]:
+    """Return the columns without which an expression has no value."""
+    if isinstance(node, Name):
+        return frozenset([(node.table, node.name)])
+    if not isinstance(node, Call) or node.function in _LENIENT:
+        return frozenset()
+    return frozenset().union(*map(_behind, node.arguments))
 
 
 @dataclass(frozen=True)
@@ -29,7 +60,7 @@ class Field:
 
 
 def where_true(fields: tuple[Field, ...], condition: Expression | None) -> tuple[Field, ...]:
-    """The fields of the rows where a condition is true: what it needs is not missing there."""
+    """Return the fields of the rows where a condition is true: what it needs is not missing there."""
     known = frozenset() if condition is None else needed(condition)
     return tuple(
         replace(each, nullable=False) if (each.table, each.name) in known else each for each in fields
@@ -140,7 +171,7 @@ Relation: TypeAlias = Scan | Filtered | Project | Joined | Stacked | PerUnit
 
 
 def is_public(relation: Relation) -> bool:
-    """Whether nobody's rows are in it."""
+    """Return whether it holds no private rows."""
     if isinstance(relation, Scan):
         return relation.public_key is not None
     if isinstance(relation, Joined):
@@ -151,12 +182,12 @@ def is_public(relation: Relation) -> bool:
 
 
 def has_each_row(relation: Relation) -> bool:
-    """Whether each row of it is a unit of its own."""
+    """Return whether each row of it is a unit of its own."""
     return any(scan.each_row for scan in scans(relation))
 
 
 def unit_scan(relation: Relation) -> Scan:
-    """The scan that the unit of the relation's rows comes from (of a union: of its first member)."""
+    """Return the scan that the unit of the relation's rows comes from (of a union: of its first member)."""
     if isinstance(relation, Scan):
         return relation
     if isinstance(relation, Joined):
@@ -167,7 +198,9 @@ def unit_scan(relation: Relation) -> Scan:
 
 
 def named_scans(relation: Relation) -> tuple[Scan, ...]:
-    """The tables whose own columns go by their alias: what a subquery gives is no column of its tables."""
+    """Return the tables whose own columns go by their alias: what a subquery gives is no column of its
+    tables.
+    """
     if isinstance(relation, Scan):
         return (relation,)
     if isinstance(relation, Joined):
@@ -176,7 +209,7 @@ def named_scans(relation: Relation) -> tuple[Scan, ...]:
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:
-    """Every table that is read, left to right."""
+    """Return every table that is read, left to right."""
     if isinstance(relation, Scan):
         return (relation,)
     if isinstance(relation, Joined):

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from discreet.errors import UnsupportedQuery
-from discreet.queries.domain import counted_labels, domain_of
+from discreet.errors import InvalidParameter, UnsupportedQuery
+from discreet.queries.builder import Builder
 from discreet.queries.nodes import (
     Aggregate,
     Call,
@@ -19,10 +19,10 @@ from discreet.queries.nodes import (
     Slot,
     Union,
     has_aggregate,
+    refuse,
+    underline,
 )
-from discreet.queries.presence import is_present
-from discreet.queries.question import Key, Measure, Question, Term
-from discreet.queries.refusal import refuse, underline
+from discreet.queries.question import Key, Measure, Question, Term, counted_labels, domain_of
 from discreet.queries.relations import (
     Field,
     Project,
@@ -34,21 +34,17 @@ from discreet.queries.relations import (
     where_true,
 )
 from discreet.queries.resolve_source import Sources, conjuncts
-from discreet.queries.resolve_unit import is_per_unit, resolve_per_unit
+from discreet.queries.resolve_unit import is_per_unit, is_present, resolve_per_unit
 from discreet.queries.size import check_size
-from discreet.queries.typing import (
-    Scope,
-    as_condition,
-    assign_types,
-    fit_integer,
-    rebuild,
-    type_aggregate,
-)
+from discreet.queries.sql import read_sql
+from discreet.queries.types import Scope, as_condition, assign_types, fit_integer, rebuild, type_aggregate
 from discreet.tables import Policy
 
 
 def resolve(query: Query, policy: Policy, *, text: str | None = None) -> Question:
-    """The question that a tree asks of a policy's data; with the text, refusals underline the place."""
+    """Return the question that a tree asks of a policy's data; with the text, refusals underline the
+    place.
+    """
     try:
         check_size(query)
         with counted_labels():
@@ -59,7 +55,7 @@ def resolve(query: Query, policy: Policy, *, text: str | None = None) -> Questio
 
 def _resolve(query: Query, policy: Policy) -> Question:
     if isinstance(query, Union):
-        refuse("set_operation", "UNION ALL stands in FROM, and is then aggregated.", query)
+        refuse("set_operation", "UNION ALL must be in FROM, and is then aggregated.", query)
     if isinstance(query.source, Nested) and _is_released(query.source.query, policy):
         inner = query.source.query
         assert isinstance(inner, Select)
@@ -68,7 +64,7 @@ def _resolve(query: Query, policy: Policy) -> Question:
 
 
 def _is_released(query: Query, policy: Policy) -> bool:
-    """Whether a subquery is itself a question, so that what surrounds it is post-processing."""
+    """Return whether a subquery is itself a question, so that what surrounds it is post-processing."""
     if isinstance(query, Union):
         return False
     if isinstance(query.source, Nested) and _is_released(query.source.query, policy):
@@ -90,7 +86,7 @@ def _source(query: Select, policy: Policy) -> Relation:
 
 
 def resolve_rows(query: Query, alias: str, policy: Policy) -> Relation:
-    """A query in FROM as rows: a row-wise SELECT, a UNION ALL of them, or one row for each unit."""
+    """Return a query in FROM as rows: a row-wise SELECT, a UNION ALL of them, or one row for each unit."""
     if isinstance(query, Union):
         return _stack(query, alias, policy)
     if query.order or query.limit is not None:
@@ -165,7 +161,7 @@ def _unit_type(relation: Relation) -> str | None:
 
 
 def _merge(fields: tuple[Field, ...]) -> Field:
-    """What holds of a column in every member of a union."""
+    """Return what holds of a column in every member of a union."""
     ranges = [each.range for each in fields if each.range is not None]
     hull = (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
     labels = [each.keys for each in fields if each.keys is not None]
@@ -190,7 +186,7 @@ class Release:
     aggregates: list[Aggregate] = field(default_factory=list)
 
     def lower(self, node: Expression) -> Expression:
-        """The expression over slots; a bare column that is no key is refused."""
+        """Return the expression over slots; a bare column that is no key is refused."""
         if isinstance(node, Aggregate):
             return self._slot(type_aggregate(node, self.scope))
         if isinstance(node, Name) and node.table is None and self._alias(node) is not None:
@@ -260,7 +256,7 @@ def _resolve_question(query: Select, policy: Policy) -> Question:
 
 
 def _expand(key: Expression, aliases: dict[str, Expression], scope: Scope) -> Expression:
-    """A GROUP BY term that names an output means that output, unless a column has the name."""
+    """Return a GROUP BY term that names an output means that output, unless a column has the name."""
     if isinstance(key, Name) and key.table is None and scope.find(key) is None:
         meant = aliases.get(key.name.lower(), key)
         return key if meant == key else replace(meant, place=key.place)
@@ -303,7 +299,7 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
 
 
 def _resolve_outer(query: Select, inner: Question, alias: str) -> Question:
-    """A SELECT over a released table: its expressions are put on top of the inner question's."""
+    """Return a SELECT over a released table: its expressions are put on top of the inner question's."""
     if inner.limit is not None:
         refuse("outer_limit", "A query around LIMIT is not allowed. Move LIMIT outside.", query)
     fields = tuple(Field(alias, name, expression.type or "text") for name, expression in inner.columns)
@@ -335,7 +331,7 @@ def _resolve_outer(query: Select, inner: Question, alias: str) -> Question:
 def _check_released(
     columns: Sequence[tuple[str, Expression]], having: Expression | None, order: Sequence[Term]
 ) -> None:
-    """What is computed from released values may double with every SELECT around it: refuse it then."""
+    """Refuse what is computed from released values where it doubles with every SELECT around it."""
     rest = [] if having is None else [having]
     check_size(*(each for _, each in columns), *rest, *(each.expression for each in order))
 
@@ -357,3 +353,19 @@ def _substitute(node: Expression, meanings: dict[str, Expression]) -> Expression
         branches = tuple((_substitute(a, meanings), _substitute(b, meanings)) for a, b in node.branches)
         return replace(node, branches=branches, otherwise=_substitute(node.otherwise, meanings))
     return node
+
+
+def read_question(question: str | Builder | Query, policy: Policy) -> Question:
+    """Return the resolved question, whichever way it was asked."""
+    return resolve(read_tree(question), policy, text=question if isinstance(question, str) else None)
+
+
+def read_tree(question: str | Builder | Query) -> Query:
+    """Return the tree of a question that was asked as text, with a builder, or as a tree."""
+    if isinstance(question, str):
+        return read_sql(question)
+    if isinstance(question, Builder):
+        return question.query
+    if isinstance(question, Select | Union):
+        return question
+    raise InvalidParameter(f"a question must be SQL text or a builder, got {type(question).__name__}.")

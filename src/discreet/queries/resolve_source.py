@@ -3,24 +3,14 @@
 Two sources are joined on a public table's unique key, on a foreign key the policy declares, or on the unit.
 Each joined row then belongs to exactly one unit, whatever the data; nothing else is a join here. Where a
 foreign key is followed from rows that reach a unit by another way too, the two must be equal: should the key
-not be unique, nobody's rows decide over those of another.
+not be unique, no unit's rows decide over those of another.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from discreet.queries.nodes import (
-    Call,
-    Expression,
-    Join,
-    Name,
-    Nested,
-    Query,
-    Source,
-    TableName,
-)
-from discreet.queries.refusal import refuse
+from discreet.queries.nodes import Call, Expression, Join, Name, Nested, Query, Source, TableName, refuse
 from discreet.queries.relations import (
     Field,
     Filtered,
@@ -31,7 +21,7 @@ from discreet.queries.relations import (
     named_scans,
     unit_scan,
 )
-from discreet.queries.typing import Scope, assign_condition
+from discreet.queries.types import Scope, assign_condition
 from discreet.tables import Column, EachRow, Policy, PublicTable, Table, Through, UnitColumn
 
 ResolveNested: TypeAlias = Callable[[Query, str], Relation]  # a query in FROM and its alias
@@ -46,7 +36,7 @@ class Sources:
     pool: list[Expression] = field(default_factory=list)
 
     def resolve(self, source: Source) -> Relation:
-        """The rows of a source, their unit attached, filtered by what is left of the pool."""
+        """Return the rows of a source, their unit attached, filtered by what is left of the pool."""
         return _filter(attach_unit(self._read(source), self.policy), self.pool)
 
     def _read(self, source: Source) -> Relation:
@@ -83,7 +73,9 @@ class Sources:
 
 
 def _filter(relation: Relation, conditions: Sequence[Expression]) -> Relation:
-    """The rows where all conditions are true: one condition, as flat as can be, however many there are."""
+    """Return the rows where all conditions are true: one condition, as flat as can be, however many there
+    are.
+    """
     if not conditions:
         return relation
     scope = Scope(relation.fields)
@@ -98,14 +90,14 @@ def _all_of(conditions: Sequence[Expression]) -> Expression:
 
 
 def conjuncts(node: Expression) -> list[Expression]:
-    """The parts of a condition that AND joins."""
+    """Return the parts of a condition that AND joins."""
     if isinstance(node, Call) and node.function == "and":
         return [part for each in node.arguments for part in conjuncts(each)]
     return [node]
 
 
 def scan(table: Table | PublicTable, alias: str) -> Scan:
-    """All rows of a table, under an alias."""
+    """Return all rows of a table, under an alias."""
     if isinstance(table, PublicTable):
         fields = tuple(_field(each, alias, is_unit=False) for each in table.columns)
         return Scan(table.name, alias, fields, None, (1, 1), public_key=table.key)
@@ -139,7 +131,7 @@ def _field(column: Column, alias: str, *, is_unit: bool) -> Field:
 
 
 def attach_unit(relation: Relation, policy: Policy) -> Relation:
-    """The rows with the joins, left out of the question, that lead to their unit."""
+    """Return the rows with the joins, left out of the question, that lead to their unit."""
     count = 0
     while not is_public(relation):
         owner = unit_scan(relation)
@@ -187,7 +179,7 @@ def _same_name(name: str, left: Relation, right: Relation) -> Expression:
 def _connect(
     left: Relation, right: Relation, offered: list[Expression], join: Join, policy: Policy
 ) -> tuple[Relation, list[Expression]]:
-    """The join that the offered conditions allow, and the conditions it uses."""
+    """Return the join that the offered conditions allow, and the conditions it uses."""
     pairs = [(each, pair) for each in offered if (pair := _equality(each, left, right)) is not None]
     for rule in (_on_public_key, _on_foreign_key, _on_unit):
         found = rule(left, right, pairs, join, policy)
@@ -223,7 +215,7 @@ def _equality(node: Expression, left: Relation, right: Relation) -> tuple[Name, 
 
 
 def _public_key(relation: Relation) -> tuple[str, str] | None:
-    """Alias and column of the key in which the rows of a public relation differ."""
+    """Return alias and column of the key in which the rows of a public relation differ."""
     if isinstance(relation, Filtered):
         return _public_key(relation.source)
     if isinstance(relation, Joined):  # a public table with more columns: the left one's key still differs
@@ -270,7 +262,7 @@ def _on_foreign_key(
 
 
 def _of_one_unit(joined: Joined, policy: Policy) -> Joined:
-    """The same pairs, if both rows are of one unit."""
+    """Return the same pairs, if both rows are of one unit."""
     left, right = attach_unit(joined.left, policy), attach_unit(joined.right, policy)
     return replace(joined, left=left, right=right, one_unit=True)
 

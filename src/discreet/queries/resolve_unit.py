@@ -3,24 +3,16 @@
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot
+from discreet.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Select, Slot, refuse
 from discreet.queries.ranges import Range, held, range_of
-from discreet.queries.refusal import refuse
 from discreet.queries.relations import Field, PerUnit, Relation, has_each_row, is_public
-from discreet.queries.typing import (
-    Scope,
-    as_condition,
-    assign_types,
-    fit_integer,
-    rebuild,
-    type_aggregate,
-)
+from discreet.queries.types import Scope, as_condition, assign_types, fit_integer, rebuild, type_aggregate
 
 ALLOWED = ("count_rows", "count", "sum", "average", "minimum", "maximum")
 
 
 def is_per_unit(query: Select, source: Relation) -> bool:
-    """Whether the query groups by the unit and nothing else."""
+    """Return whether the query groups by the unit and nothing else."""
     if len(query.keys) != 1 or query.sets is not None or is_public(source) or has_each_row(source):
         return False
     key = query.keys[0]
@@ -63,7 +55,7 @@ class Totals:
         return Slot(1 + self.aggregates.index(typed), type=typed.type, place=node.place)
 
     def range(self, node: Expression) -> Range | None:
-        """The range of an output, a unit having as many rows as the policy lets count."""
+        """Return the range of an output, a unit having as many rows as the policy lets count."""
         slots = {Name(str(1 + index)): self._range_of(index) for index in range(len(self.aggregates))}
         return held(node, range_of(_name_slots(node), slots.get))
 
@@ -77,7 +69,7 @@ class Totals:
 
 
 def _fit_argument(node: Aggregate) -> Aggregate:
-    """The aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128."""
+    """Return the aggregate of what fits in 64 bits, so that no sum of a unit's rows leaves 128: (B6)."""
     return node if node.argument is None else replace(node, argument=fit_integer(node.argument))
 
 
@@ -93,7 +85,7 @@ def _name_slots(node: Expression) -> Expression:
 
 
 def resolve_per_unit(query: Select, source: Relation, alias: str) -> PerUnit:
-    """One row for each unit; its columns are the unit, and arithmetic on its aggregates."""
+    """Return one row for each unit; its columns are the unit, and arithmetic on its aggregates."""
     key = query.keys[0]
     assert isinstance(key, Name)
     scope = Scope(source.fields)
@@ -119,3 +111,46 @@ def resolve_per_unit(query: Select, source: Relation, alias: str) -> PerUnit:
     return PerUnit(
         source, tuple(totals.aggregates), tuple(totals.ranges), tuple(outputs), condition, alias, fields
     )
+
+
+_WHOLE = {"add", "subtract", "multiply", "negate", "abs", "sign", "floor", "ceil", "round"}
+_ROUNDED = {"negate", "abs", "sign", "floor", "ceil", "round", "to_number"}
+
+
+def is_present(node: Expression, scope: Scope) -> bool:
+    """Return whether no row lacks a value of a typed expression; a column's owner says so, and a unit has its
+    id.
+
+    >>> is_present(Case(((Literal(True), Literal(1)),), Literal(0)), Scope(()))
+    True
+    """
+    if isinstance(node, Literal):
+        return node.value is not None
+    if isinstance(node, Name):
+        field = scope.field(node)
+        return field.is_unit or not field.nullable
+    if isinstance(node, Case):
+        return all(
+            is_present(each, scope) for each in (*(value for _, value in node.branches), node.otherwise)
+        )
+    if not isinstance(node, Call):
+        return False
+    if node.function == "coalesce":
+        return any(is_present(each, scope) for each in node.arguments)
+    return _is_total(node) and all(is_present(each, scope) for each in node.arguments)
+
+
+def _is_total(node: Call) -> bool:
+    """Return whether it has a value for all values: doubles may be infinite, and ∞ - ∞, 0 · ∞ and x / 0 do
+    not.
+    """
+    if node.type == "integer" and node.function in _WHOLE:
+        return True
+    if node.function in _ROUNDED:
+        return node.arguments[0].type in ("integer", "number")
+    numbers = [each.value for each in node.arguments if isinstance(each, Literal)]
+    if node.function in ("add", "subtract"):
+        return len(numbers) == 1
+    if node.function == "divide":
+        return isinstance(node.arguments[1], Literal) and node.arguments[1].value != 0
+    return node.function == "multiply" and len(numbers) == 1 and numbers[0] != 0

@@ -1,6 +1,6 @@
 """How large a question is once every name in it is put in place, and where that ends.
 
-A name of WITH, and the subject of BETWEEN or CASE, is one object that stands in several places. So the size
+A name of WITH, and the subject of BETWEEN or CASE, is one object in several places. So the size
 of what is written out may double with every line of a question; here it is computed from the objects alone,
 each looked at once.
 """
@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from discreet.queries.nodes import Join, Nested, Node, Select, TableName, Union
-from discreet.queries.refusal import refuse
+from discreet.queries.nodes import Join, Nested, Node, Select, TableName, Union, refuse
 
 MOST_NODES = 4_000
 MOST_TABLES = 64
@@ -19,7 +18,7 @@ MOST_DEPTH = 100
 
 @dataclass(frozen=True)
 class Size:
-    """Of a tree written out: its nodes, how often a table is read, how many nodes stand in one another."""
+    """Of a tree written out: its nodes, how often a table is read, how deeply nodes are nested."""
 
     nodes: int = 0
     tables: int = 0
@@ -59,7 +58,7 @@ def check_size(*trees: Node) -> None:
 
 
 def size_of(node: Node) -> Size:
-    """The size of a tree, in time that grows with its distinct nodes alone.
+    """Return the size of a tree, in time that grows with its distinct nodes alone.
 
     >>> from discreet.queries.nodes import Call, Name
     >>> tree = Name("x")
@@ -90,14 +89,16 @@ def _size(node: Node) -> Size:
 
 
 def _levels(node: Node) -> int:
-    """How deep a node is for an engine: a subquery is as deep as two functions, a join is two of them."""
+    """Return how deep a node is for an engine: a subquery is as deep as two functions, a join is two of
+    them.
+    """
     if isinstance(node, Select):
         return 2 + 2 * (node.where is not None) + 2 * bool(node.keys)
     return {Nested: 0, Union: 2, Join: 4}.get(type(node), 1)
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """The nodes directly inside one, of whatever kind."""
+    """Yield the nodes directly inside one, of whatever kind."""
     for each in fields(node):
         yield from _nodes(getattr(node, each.name))
 

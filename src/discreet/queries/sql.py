@@ -28,8 +28,9 @@ from discreet.queries.nodes import (
     TableName,
     Union,
     default_name,
+    refuse,
+    underline,
 )
-from discreet.queries.refusal import refuse, underline
 from discreet.queries.size import check_size
 from discreet.queries.sql_expressions import is_digits, only, place_of, read_expression
 
@@ -44,7 +45,7 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings quote th
 
 
 def read_sql(text: str) -> Query:
-    """The tree of one SELECT, or a refusal that underlines the place.
+    """Return the tree of one SELECT, or a refusal that underlines the place.
 
     >>> read_sql("SELECT COUNT(*) AS n FROM accounts").outputs[0].name
     'n'
@@ -84,11 +85,11 @@ def _check_start(tokens: list[sqlglot.Token]) -> None:
 
 def _check_size(tokens: list[sqlglot.Token]) -> None:
     if len(tokens) > MOST_TOKENS:
-        refuse("too_long", f"A question must have at most {MOST_TOKENS} words and signs.")
+        refuse("too_long", f"A question must have at most {MOST_TOKENS} names and signs.")
     depth = 0
     for token in tokens:
-        word = token.text.upper()
-        depth += (word in ("(", "CASE", "[", "{")) - (word in (")", "END", "]", "}"))
+        text = token.text.upper()
+        depth += (text in ("(", "CASE", "[", "{")) - (text in (")", "END", "]", "}"))
         if depth > MOST_NESTED:
             refuse(
                 "too_deep", f"A question must nest at most {MOST_NESTED} deep.", (token.start, token.end + 1)
@@ -98,7 +99,7 @@ def _check_size(tokens: list[sqlglot.Token]) -> None:
 def _describe(error: SqlglotError) -> str:
     details = getattr(error, "errors", None) or [{}]
     said = str(details[0].get("description") or "a quote or a comment is not closed").rstrip(".")
-    if "oken" in said or "sqlglot" in said:  # the parser's own words are no help to an analyst
+    if "oken" in said or "sqlglot" in said:  # the parser's own message is no help to an analyst
         said = "something is missing or out of place, before this or in it"
     return f"A question must be SQL, but here {said[0].lower()}{said[1:]}."
 
@@ -229,14 +230,14 @@ def _read_order(node: exp.Expression, outputs: tuple[Output, ...]) -> Order:
 
 
 def _by_position(term: Expression, outputs: tuple[Output, ...]) -> Expression:
-    """The output that a whole number in GROUP BY or ORDER BY points at; other terms as they are."""
+    """Return the output that a whole number in GROUP BY or ORDER BY points at; other terms as they are."""
     if not isinstance(term, Literal):
         return term
     chosen = (
         outputs[term.value - 1] if isinstance(term.value, int) and 0 < term.value <= len(outputs) else None
     )
     if chosen is None or chosen.expression is None:
-        refuse("position", f"A position must lie between 1 and {len(outputs)}.", term)
+        refuse("position", f"A position must be between 1 and {len(outputs)}.", term)
     return replace(chosen.expression, place=term.place)
 
 
@@ -272,7 +273,7 @@ def _read_group(node: exp.Group | None) -> tuple[list[Expression], tuple[tuple[i
 
 
 def _read_sets(node: exp.Expression, keys: list[Expression]) -> list[tuple[int, ...]]:
-    """The alternatives that one term of GROUP BY offers, as positions in `keys` (which grows)."""
+    """Return the alternatives that one term of GROUP BY offers, as positions in `keys` (which grows)."""
 
     def position(term: exp.Expression) -> int:
         key = read_expression(term)
@@ -345,8 +346,8 @@ def _read_alias(node: exp.Expression) -> str | None:
 
 
 def _read_join(left: Source, node: exp.Join, scope: Scope) -> Source:
-    for word in ("method", "kind", "side"):
-        value = str(node.args.get(word) or "").upper()
+    for part in ("method", "kind", "side"):
+        value = str(node.args.get(part) or "").upper()
         if value not in ("", "INNER", "OUTER", "LEFT"):
             refuse(
                 "join",

@@ -15,8 +15,17 @@ from sqlglot import exp
 from discreet.errors import InvalidParameter
 from discreet.numerics import exact_quantile
 from discreet.queries.advice import ADVICE
-from discreet.queries.nodes import Aggregate, AggregateName, Call, Case, Expression, Literal, Name, Place
-from discreet.queries.refusal import refuse
+from discreet.queries.nodes import (
+    Aggregate,
+    AggregateName,
+    Call,
+    Case,
+    Expression,
+    Literal,
+    Name,
+    Place,
+    refuse,
+)
 from discreet.queries.size import check_size
 from discreet.tables import LARGEST_INTEGER, Value
 
@@ -34,7 +43,7 @@ QUIET = {
 
 
 def place_of(node: exp.Expression) -> Place | None:
-    """The part of the text that a node and all inside it cover."""
+    """Return the part of the text that a node and all inside it cover."""
     spots = [each.meta for each in node.walk() if "start" in each.meta]
     if not spots:
         return None
@@ -45,12 +54,12 @@ def only(node: exp.Expression, *names: str) -> None:
     """Refuse the node if anything but these of its arguments is set."""
     for name, value in node.args.items():
         if value and name not in names and name not in QUIET:
-            word = name.strip("_").replace("_", " ").upper()
-            refuse("clause", f"{word} is not allowed here. Leave it out.", place_of(node))
+            part = name.strip("_").replace("_", " ").upper()
+            refuse("clause", f"{part} is not allowed here. Leave it out.", place_of(node))
 
 
 def read_expression(node: exp.Expression) -> Expression:
-    """The tree of one SQL expression."""
+    """Return the tree of one SQL expression."""
     reader = READERS.get(type(node))
     if reader is None:
         reason, message = _explain(node)
@@ -79,12 +88,12 @@ def _read_literal(node: exp.Literal) -> Expression:
 
 
 def is_digits(text: str) -> bool:
-    """Whether a text is digits as numbers are written: a superscript is a digit too, and no number."""
+    """Return whether a text is digits as numbers are written: a superscript is a digit too, and no number."""
     return text.isascii() and text.isdigit()
 
 
 def _check_length(node: exp.Literal) -> None:
-    """A number is looked at before it is made: the value of a short text may be very long."""
+    """Check a number before it is made: the value of a short text may be very long."""
     if len(node.this) > MOST_DIGITS:
         message = f"A number must have at most {MOST_DIGITS} characters, got {len(node.this)}. Round it."
         refuse("number", message, place_of(node))
@@ -145,7 +154,7 @@ def _read_in(node: exp.In) -> Expression:
         if not isinstance(each, Literal):
             refuse("in_list", "IN takes a list of constants. Write x = a OR x = b for the rest.", each)
         if each.value is None:
-            message = "NULL in a list makes NOT IN true for nobody. Write x IS NULL."
+            message = "NULL in a list makes NOT IN true for no row. Write x IS NULL."
             refuse("null_in_list", message, place_of(node))
     if not listed:
         refuse("in_list", "IN takes at least one constant, as x IN ('a', 'b').", place_of(node))
@@ -202,9 +211,7 @@ def _read_cast(node: exp.Cast) -> Expression:
     function = CAST_TYPES.get(kind.this)
     if function is None or kind.args.get("expressions"):
         refuse(
-            "cast_type",
-            "A cast gives BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP.",
-            place_of(node),
+            "cast_type", "A cast gives BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP.", place_of(node)
         )
     inner = read_expression(node.this)
     if (
@@ -239,28 +246,28 @@ def _read_sum_or_difference(node: exp.Add | exp.Sub) -> Expression:
 
 
 def _shift(left: Expression, interval: exp.Interval, sign: int) -> Expression:
-    """A date written out, moved by an interval written out: a constant."""
+    """Return a date written out, moved by an interval written out: a constant."""
     only(interval, "this", "unit")
-    words = {"DAY": (0, 1), "WEEK": (0, 7), "MONTH": (1, 0), "YEAR": (12, 0)}
+    units = {"DAY": (0, 1), "WEEK": (0, 7), "MONTH": (1, 0), "YEAR": (12, 0)}
     amount, unit = interval.this, str(interval.args.get("unit") or "").upper()
     known = isinstance(amount, exp.Literal) and is_digits(amount.this) and len(amount.this) < 6
     if (
         not isinstance(left, Literal)
         or not isinstance(left.value, datetime.date)
         or not known
-        or unit not in words
+        or unit not in units
     ):
         refuse(*ADVICE["Interval"], place_of(interval) or left.place)
-    months, days = (sign * int(amount.this) * each for each in words[unit])
+    months, days = (sign * int(amount.this) * each for each in units[unit])
     try:
         moved = add_months(left.value, months) + datetime.timedelta(days=days)
     except (ValueError, OverflowError):
-        refuse("date", "A date lies between the years 1 and 9999.", place_of(interval))
+        refuse("date", "A date must be between the years 1 and 9999.", place_of(interval))
     return Literal(moved, place=left.place)
 
 
 def add_months(day: datetime.date, months: int) -> datetime.date:
-    """The same day so many months later, or that month's last.
+    """Return the same day so many months later, or that month's last.
 
     >>> add_months(datetime.date(2024, 1, 31), 1)
     datetime.date(2024, 2, 29)
@@ -277,20 +284,20 @@ def _read_part(node: exp.Extract) -> Expression:
     return _part(node.name, node.expression, node)
 
 
-def _part(word: str, argument: exp.Expression, node: exp.Expression) -> Expression:
+def _part(part: str, argument: exp.Expression, node: exp.Expression) -> Expression:
     parts = ("year", "quarter", "month", "day", "dow", "isodow", "doy", "hour", "minute", "second")
-    if word.lower() not in parts:
+    if part.lower() not in parts:
         refuse("date_part", f"The parts of a date are {', '.join(parts)}.", place_of(node))
-    return Call(word.lower(), (read_expression(argument),), place=place_of(node))
+    return Call(part.lower(), (read_expression(argument),), place=place_of(node))
 
 
 def _read_truncation(node: exp.TimestampTrunc | exp.DateTrunc) -> Expression:
     only(node, "this", "unit")
     units = ("year", "quarter", "month", "week", "day", "hour", "minute")
-    word = node.args["unit"].name.lower()
-    if word not in units:
+    part = node.args["unit"].name.lower()
+    if part not in units:
         refuse("date_part", f"A date is truncated to {', '.join(units)}.", place_of(node))
-    return Call(f"trunc_{word}", (read_expression(node.this),), place=place_of(node))
+    return Call(f"trunc_{part}", (read_expression(node.this),), place=place_of(node))
 
 
 def _read_substring(node: exp.Substring) -> Expression:
@@ -330,9 +337,9 @@ def _read_paren(node: exp.Paren) -> Expression:
 
 def _read_named(node: exp.Anonymous) -> Expression:
     if node.name.lower() in ("date_part", "datepart") and len(node.expressions) == 2:
-        word, argument = node.expressions
-        if isinstance(word, exp.Literal):
-            return _part(word.name, argument, node)
+        part, argument = node.expressions
+        if isinstance(part, exp.Literal):
+            return _part(part.name, argument, node)
     return refuse(*_explain(node), place_of(node))
 
 

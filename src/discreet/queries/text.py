@@ -50,7 +50,7 @@ PARTS = ("year", "quarter", "month", "day", "dow", "isodow", "doy", "hour", "min
 
 
 def to_sql(query: Query) -> str:
-    """One line of SQL for a query.
+    """Return one line of SQL for a query.
 
     >>> from discreet.queries.sql import read_sql
     >>> to_sql(read_sql("select count(*) as n from t where x>1 and not y"))
@@ -73,7 +73,7 @@ def to_sql(query: Query) -> str:
 
 
 def to_text(node: Expression) -> str:
-    """The SQL of an expression, without parentheses around it."""
+    """Return the SQL of an expression, without parentheses around it."""
     if isinstance(node, Literal):
         return _literal(node)
     if isinstance(node, Name):
@@ -184,20 +184,22 @@ def _join(node: Join) -> str:
     right = f"({_source(node.right)})" if isinstance(node.right, Join) else _source(node.right)
     if node.condition is None and not node.using:
         return f"{_source(node.left)}, {right}"
-    word = "LEFT JOIN" if node.kind == "left" else "JOIN"
+    kind = "LEFT JOIN" if node.kind == "left" else "JOIN"
     on = f"USING ({', '.join(map(quote, node.using))})" if node.using else f"ON {to_text(node.condition)}"  # type: ignore[arg-type]
-    return f"{_source(node.left)} {word} {right} {on}"
+    return f"{_source(node.left)} {kind} {right} {on}"
 
 
 def _named(text: str, name: str) -> str:
-    """text AS name, unless the text is that name."""
+    """Return text AS name, unless the text is that name."""
     quoted = quote(name)
     return text if text == quoted else f"{text} AS {quoted}"
 
 
 @lru_cache(maxsize=1024)
 def quote(name: str) -> str:
-    """A name as it stands in SQL: bare where the tokenizer sees a plain word, else in double quotes."""
+    """Return a name as SQL writes it: bare where the tokenizer sees a plain identifier, else in double
+    quotes.
+    """
     if name.isascii() and name.isidentifier() and name.upper() not in ("ORDER", "GROUP"):
         tokens = sqlglot.tokenize(name, read="duckdb")
         if len(tokens) == 1 and tokens[0].token_type == sqlglot.TokenType.VAR:

@@ -81,9 +81,9 @@ class Approvals:
         """Allow an approval that was just used to be used again, because nothing was charged."""
         self._move(used, "approved", request=None)
 
-    def keep_used(self, repeated: Repeated) -> None:
-        """A repeated request was charged: if its first try has given the approval back meanwhile, it is used
-        all the same."""
+    def keep_used(self, repeated: RepeatedApproval) -> None:
+        """Mark the approval of a repeated request that was charged as used, though its first attempt may have
+        reopened it meanwhile."""
         self._records.change(
             "UPDATE approvals SET state = 'used' WHERE id = ? AND state = 'approved'", repeated.id
         )

@@ -300,8 +300,8 @@ class Dataset:
             if used is not None and not isinstance(used, RepeatedApproval):
                 await self._executor.use_ledger(self._approvals.reopen, used)
             raise
-        if isinstance(used, Repeated):
-            await self._desk.look(partial(self._approvals.keep_used, used))
+        if isinstance(used, RepeatedApproval):
+            await self._executor.use_ledger(self._approvals.keep_used, used)
 
 
 def make_plans(curator: Curator, ask: AskRequest) -> tuple[Plan, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import LedgerConflict
-from discreet.ledger.server import Address, connect, driver
+from discreet.ledger.postgres.connection import Address, connect, driver
 
 if TYPE_CHECKING:
     import psycopg

@@ -14,7 +14,7 @@ from discreet.server.journal import Journal
 from discreet.server.limits import Limits, Rate
 from discreet.server.people import People, Person
 from discreet.server.records import Records, open_records
-from discreet.tables import beside, from_policy
+from discreet.tables import from_policy, sibling_path
 
 
 class Service:
@@ -104,4 +104,4 @@ class Service:
 def people_of_policy(policy: str | Path) -> str:
     """Return where a policy's users are stored: the ledger's database, or a file next to the ledger."""
     place = str(from_policy(policy).ledger.place)
-    return place if "://" in place else str(beside(policy, ".people"))
+    return place if "://" in place else str(sibling_path(policy, ".people"))

@@ -11,25 +11,22 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
     policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
 """
 
-from discreet.tables.address import stem
-from discreet.tables.budget import Budget, read_budget
-from discreet.tables.column import Column
-from discreet.tables.opening import Opening, ledger_beside, read_opening
-from discreet.tables.place import Commands, LedgerPlace, beside
-from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
-from discreet.tables.ration import Ration, read_ration
-from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
-from discreet.tables.serving import Serving
-from discreet.tables.types import (
+from discreet.tables.budget import Budget, Serving, read_budget
+from discreet.tables.column import (
     LARGEST_INTEGER,
     SMALLEST_INTEGER,
     TYPES,
     Bound,
+    Column,
     Type,
     Value,
     spell,
     type_of,
 )
+from discreet.tables.declare import Opening, default_ledger, read_opening
+from discreet.tables.locations import Commands, LedgerPlace, sibling_path, stem
+from discreet.tables.policy import Policy, PublicTable, Relation, Schema, Table
+from discreet.tables.read import from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.tables.unit import EachRow, Through, Unit, UnitColumn, each_row
 
 __all__ = [
@@ -45,7 +42,6 @@ __all__ = [
     "Opening",
     "Policy",
     "PublicTable",
-    "Ration",
     "Relation",
     "Schema",
     "Serving",
@@ -55,16 +51,15 @@ __all__ = [
     "Unit",
     "UnitColumn",
     "Value",
-    "beside",
+    "default_ledger",
     "each_row",
     "from_arguments",
     "from_policy",
     "from_toml",
-    "ledger_beside",
     "ledger_of_policy",
     "read_budget",
     "read_opening",
-    "read_ration",
+    "sibling_path",
     "spell",
     "stem",
     "type_of",

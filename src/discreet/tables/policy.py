@@ -4,16 +4,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InvalidParameter, PolicyViolation
-from discreet.tables.budget import Budget
-from discreet.tables.column import Column
-from discreet.tables.place import LedgerPlace
-from discreet.tables.ration import Ration
-from discreet.tables.serving import Serving
-from discreet.tables.types import Type, spell
-from discreet.tables.unit import EachRow, Through, Unit, UnitColumn
+from discreet.ledger import Ration
+from discreet.tables.budget import Budget, Serving, read_budget
+from discreet.tables.column import Column, Type, spell
+from discreet.tables.locations import LedgerPlace
+from discreet.tables.unit import EachRow, Through, Unit, UnitColumn, read_unit
 
 Relation: TypeAlias = Literal["add/remove", "replace"]
 Schema: TypeAlias = Mapping[str, Mapping[str, Type]]
@@ -31,7 +30,9 @@ class Table:
     columns: tuple[Column, ...] = ()
     max_groups: int = 1
     max_rows: int = 1
-    source: str | None = field(default=None, compare=False)  # where the data lies is no part of what it is
+    source: str | None = field(
+        default=None, compare=False
+    )  # where the data is stored is no part of what it is
 
     def __post_init__(self) -> None:
         _check_name(self.name, "a table's name")
@@ -46,7 +47,7 @@ class Table:
             _check_unit_type(self.column(self.unit.column), self.name)
 
     def column(self, name: str) -> Column | None:
-        """The column of that name, in any case; None if the policy knows none."""
+        """Return the column of that name, in any case; None if the policy knows none."""
         return next((each for each in self.columns if each.name.lower() == name.lower()), None)
 
     def to_json(self) -> dict[str, object]:
@@ -56,6 +57,13 @@ class Table:
             "max_rows": self.max_rows,
             "columns": {each.name: each.to_json() for each in self.columns},
         }
+
+    @classmethod
+    def from_json(cls, name: str, facts: Mapping[str, Any]) -> "Table":
+        """Return the table that `to_json` wrote."""
+        unit = EachRow() if facts["unit"] == {"each_row": True} else read_unit(facts["unit"], name="unit")
+        limits = {part: facts[part] for part in ("max_groups", "max_rows")}
+        return cls(name=name, unit=unit, columns=_read_columns(facts), **limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +85,7 @@ class PublicTable:
         _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
 
     def column(self, name: str) -> Column | None:
-        """The column of that name, in any case; None if the policy knows none."""
+        """Return the column of that name, in any case; None if the policy knows none."""
         return next((each for each in self.columns if each.name.lower() == name.lower()), None)
 
     def to_json(self) -> dict[str, object]:
@@ -96,7 +104,7 @@ class Policy:
     relation: Relation = "add/remove"
     population: int | None = None
     filter: str | None = None
-    per_analyst: Budget | None = None  # a limit for each analyst, beside the one for all
+    per_analyst: Budget | None = None  # a limit for each analyst, in addition to the one for all
     per_question: Budget | None = None
     share_answers: bool = False  # whether an answer given to one analyst is given to all
     engine: str = field(default="duckdb", compare=False, repr=False)  # what runs it is no part of what it is
@@ -127,7 +135,7 @@ class Policy:
             self.path_to_unit(table)
 
     def table(self, name: str) -> Table | PublicTable | None:
-        """The table of that name, in any case; None if the policy knows none."""
+        """Return the table of that name, in any case; None if the policy knows none."""
         every: Iterable[Table | PublicTable] = (*self.tables, *self.public)
         return next((each for each in every if each.name.lower() == name.lower()), None)
 
@@ -137,7 +145,7 @@ class Policy:
         return (*(each.name for each in self.tables), *(each.name for each in self.public))
 
     def path_to_unit(self, table: Table) -> tuple[Table, ...]:
-        """The tables from this one, through foreign keys, to the one that holds the unit."""
+        """Return the tables from this one, through foreign keys, to the one that holds the unit."""
         path = [table]
         while isinstance(unit := path[-1].unit, Through):
             parent = self.table(unit.table)
@@ -156,7 +164,7 @@ class Policy:
         return tuple(path)
 
     def with_schema(self, schema: Schema) -> "Policy":
-        """The policy with the columns that the data's schema names (names and types, no data).
+        """Return the policy with the columns that the data's schema names (names and types, no data).
 
         A column that the owner declared keeps its declared type; the others take the schema's.
         """
@@ -170,7 +178,7 @@ class Policy:
         )
 
     def to_json(self) -> dict[str, object]:
-        """Everything that decides what a question means and costs; not where the data lies."""
+        """Return everything that decides what a question means and costs; not where the data is stored."""
         parts = {"per_analyst": self.per_analyst, "per_question": self.per_question}
         return {
             "id": self.id,
@@ -184,6 +192,35 @@ class Policy:
             **{name: _numbers(part) for name, part in parts.items() if part is not None},
             **({"share_answers": True} if self.share_answers else {}),
         }
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any]) -> "Policy":
+        """Return the policy that `to_json` wrote, with the same digest; names that it does not know are left
+        out.
+
+        >>> from discreet.tables.read import from_arguments
+        >>> policy = from_arguments(id="t", sources={"t": None}, unit="person", budget={"epsilon": 1})
+        >>> Policy.from_json(policy.to_json()) == policy
+        True
+        """
+        try:
+            public = [
+                PublicTable(name=name, key=each["key"], columns=_read_columns(each))
+                for name, each in facts["public"].items()
+            ]
+            return cls(
+                **{part: facts[part] for part in ("id", "version", "relation", "population", "filter")},
+                budget=_read_numbers(facts["budget"]),
+                per_analyst=_read_numbers(facts["per_analyst"]) if "per_analyst" in facts else None,
+                per_question=_read_numbers(facts["per_question"]) if "per_question" in facts else None,
+                share_answers=facts.get("share_answers", False),
+                tables=tuple(Table.from_json(name, each) for name, each in facts["tables"].items()),
+                public=tuple(public),
+            )
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise InvalidParameter(
+                "a policy must be as `Policy.to_json` writes it, and this one is not."
+            ) from None
 
     @property
     def digest(self) -> str:
@@ -212,16 +249,26 @@ def _with_columns(columns: tuple[Column, ...], schema: Mapping[str, Type]) -> tu
     return (*kept, *found)
 
 
+def _read_columns(facts: Mapping[str, Any]) -> tuple[Column, ...]:
+    return tuple(Column.from_json(name, each) for name, each in facts["columns"].items())
+
+
 def _numbers(budget: Budget) -> dict[str, object]:
     return {name: spell(number) for name, number in budget}
 
 
+def _read_numbers(facts: Mapping[str, str]) -> Budget:
+    return read_budget({name: Fraction(text) for name, text in facts.items()})
+
+
 def _check_part(part: Budget | None, budget: Budget, name: str) -> None:
-    """A budget beside the data set's is spent by the same charges, so it is of the same measure."""
-    if part is not None and {word for word, _ in part} - {"delta"} != {word for word, _ in budget} - {
-        "delta"
+    """Check that a further budget has the same measure: it is spent by the same charges, as the data
+    set's.
+    """
+    if part is not None and {name for name, _ in part if name != "delta"} != {
+        name for name, _ in budget if name != "delta"
     }:
-        known = ", ".join(word for word, _ in budget)
+        known = ", ".join(known for known, _ in budget)
         raise InvalidParameter(f"{name} must be of the budget's own measure ({known}).", parameter=name)
 
 

@@ -8,38 +8,38 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidParameter
-from discreet.tables.address import is_database, read_engine
-from discreet.tables.budget import Budget, read_budget
+from discreet.ledger import read_ration
+from discreet.tables.budget import Budget, read_budget, read_serving
 from discreet.tables.column import Column, read_columns
-from discreet.tables.place import LedgerPlace, beside, read_place
+from discreet.tables.locations import LedgerPlace, is_database, read_engine, read_place, sibling_path
 from discreet.tables.policy import Policy, PublicTable, Table
-from discreet.tables.ration import read_ration
-from discreet.tables.serving import read_serving
 from discreet.tables.unit import EachRow, Unit, read_unit
 
-DATASET_WORDS = {
+DATASET_SETTINGS = {
     *("id", "version", "relation", "population", "engine"),
     *("budget", "filter", "per_analyst", "per_question", "share_answers", "ration"),
 }
-TABLE_WORDS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
-PUBLIC_WORDS = {"source", "key", "columns"}
-COLUMN_WORDS = {"type", "bounds", "keys", "nullable", "missing"}
+TABLE_SETTINGS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
+PUBLIC_SETTINGS = {"source", "key", "columns"}
+COLUMN_SETTINGS = {"type", "bounds", "keys", "nullable", "missing"}
 
 
 def from_policy(path: str | Path, *, engine: object = None) -> Policy:
-    """The policy a TOML file states; paths are taken relative to that file, its ledger lies beside it."""
+    """Return the policy a TOML file states; paths are taken relative to that file, its ledger is next to
+    it.
+    """
     policy = from_toml(_read_text(path), folder=Path(path).parent, engine=engine)
     return replace(policy, ledger=_beside(policy.ledger, path))
 
 
 def ledger_of_policy(path: str | Path) -> LedgerPlace:
-    """Where the ledger of a policy file lies; nothing else of the policy is read."""
-    words = _section(_parse(_read_text(path)), "ledger")
-    return _beside(read_place(words, folder=Path(path).parent), path)
+    """Return the place of the ledger of a policy file; nothing else of the policy is read."""
+    settings = _section(_parse(_read_text(path)), "ledger")
+    return _beside(read_place(settings, folder=Path(path).parent), path)
 
 
 def _beside(ledger: LedgerPlace, path: str | Path) -> LedgerPlace:
-    return replace(ledger, place=ledger.place or str(beside(path)))
+    return replace(ledger, place=ledger.place or str(sibling_path(path)))
 
 
 def _read_text(path: str | Path) -> str:
@@ -57,7 +57,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -> Policy:
-    """The policy that a TOML text states.
+    """Return the policy that a TOML text states.
 
     >>> policy = from_toml('''
     ... [dataset]
@@ -72,14 +72,14 @@ def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -
     'number'
     """
     document = _parse(text)
-    _check_words(document, {"dataset", "tables", "public", "ledger", "server"}, "the policy")
+    _check_settings(document, {"dataset", "tables", "public", "ledger", "server"}, "the policy")
     dataset = _section(document, "dataset")
-    _check_words(dataset, DATASET_WORDS, "[dataset]")
-    for word in ("id", "budget"):
-        if word not in dataset:
-            raise InvalidParameter(f"[dataset] must have {word}, got none. See docs/guide/policy.md.")
+    _check_settings(dataset, DATASET_SETTINGS, "[dataset]")
+    for name in ("id", "budget"):
+        if name not in dataset:
+            raise InvalidParameter(f"[dataset] must have {name}, got none. See docs/guide/policy.md.")
     declared = read_engine(dataset.get("engine", "duckdb"))
-    beside = None if is_database(engine or declared) else folder  # names of tables are not paths
+    base = None if is_database(engine or declared) else folder  # names of tables are not paths
     return Policy(
         id=dataset["id"],
         budget=read_budget(dataset["budget"]),
@@ -94,8 +94,8 @@ def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -
         engine=declared,
         serving=read_serving(_section(document, "server")),
         ration=read_ration(dataset.get("ration")),
-        tables=tuple(_read_table(name, each, beside) for name, each in _section(document, "tables").items()),
-        public=tuple(_read_public(name, each, beside) for name, each in _section(document, "public").items()),
+        tables=tuple(_read_table(name, each, base) for name, each in _section(document, "tables").items()),
+        public=tuple(_read_public(name, each, base) for name, each in _section(document, "public").items()),
     )
 
 
@@ -104,7 +104,7 @@ def from_arguments(
     sources: Mapping[str, str | None],
     unit: object,
     budget: object,
-    id: str,  # noqa: A002  # the word of the policy file
+    id: str,  # noqa: A002  # named as in the policy file
     public: Mapping[str, tuple[str, str | None]] | None = None,
     types: Mapping[str, object] | None = None,
     bounds: Mapping[str, object] | None = None,
@@ -114,16 +114,16 @@ def from_arguments(
     relation: str = "add/remove",
     population: int | None = None,
     version: str = "1",
-    filter: str | None = None,  # noqa: A002  # the word of the policy file
+    filter: str | None = None,  # noqa: A002  # named as in the policy file
     per_analyst: object = None,
     per_question: object = None,
     share_answers: bool = False,
     ration: object = None,
     ledger: Mapping[str, object] | None = None,
 ) -> Policy:
-    """The policy that the arguments of `Curator.open` state.
+    """Return the policy that the arguments of `Curator.open` state.
 
-    `sources` maps table names to where they lie (None: in memory); with several tables, `unit`, `types`,
+    `sources` maps table names to where they are (None: in memory); with several tables, `unit`, `types`,
     `bounds` and `keys` are mappings by table name. `public` maps a name to (key, source).
     """
     several = len(sources) > 1
@@ -184,44 +184,44 @@ def _of_table(promises: Mapping[str, object] | None, name: str, *, several: bool
     return found
 
 
-def _read_table(name: str, words: object, folder: Path | None) -> Table:
+def _read_table(name: str, settings: object, folder: Path | None) -> Table:
     where = f"[tables.{name}]"
-    words = _mapping(words, where)
-    _check_words(words, TABLE_WORDS, where)
-    if (words.get("each_row") is True) == ("unit" in words):
+    settings = _mapping(settings, where)
+    _check_settings(settings, TABLE_SETTINGS, where)
+    if (settings.get("each_row") is True) == ("unit" in settings):
         raise InvalidParameter(
             f'{where} must have unit or each_row = true, and not both. Write unit = "person".'
         )
-    unit = EachRow() if "unit" not in words else read_unit(words["unit"], name=f"unit of {where}")
+    unit = EachRow() if "unit" not in settings else read_unit(settings["unit"], name=f"unit of {where}")
     return Table(
         name=name,
-        source=_locate(words.get("source"), folder, where),
+        source=_locate(settings.get("source"), folder, where),
         unit=unit,
-        max_groups=words.get("max_groups", 1),
-        max_rows=words.get("max_rows", 1),
-        columns=_read_columns(words, where),
+        max_groups=settings.get("max_groups", 1),
+        max_rows=settings.get("max_rows", 1),
+        columns=_read_columns(settings, where),
     )
 
 
-def _read_public(name: str, words: object, folder: Path | None) -> PublicTable:
+def _read_public(name: str, settings: object, folder: Path | None) -> PublicTable:
     where = f"[public.{name}]"
-    words = _mapping(words, where)
-    _check_words(words, PUBLIC_WORDS, where)
-    if not isinstance(words.get("key"), str) or not words["key"]:
+    settings = _mapping(settings, where)
+    _check_settings(settings, PUBLIC_SETTINGS, where)
+    if not isinstance(settings.get("key"), str) or not settings["key"]:
         raise InvalidParameter(f'{where} must name the key that its rows differ in. Write key = "...".')
     return PublicTable(
         name=name,
-        key=words["key"],
-        source=_locate(words.get("source"), folder, where),
-        columns=_read_columns(words, where),
+        key=settings["key"],
+        source=_locate(settings.get("source"), folder, where),
+        columns=_read_columns(settings, where),
     )
 
 
-def _read_columns(words: dict[str, Any], where: str) -> tuple[Column, ...]:
+def _read_columns(settings: dict[str, Any], where: str) -> tuple[Column, ...]:
     columns = []
-    for name, promises in _mapping(words.get("columns", {}), f"columns of {where}").items():
+    for name, promises in _mapping(settings.get("columns", {}), f"columns of {where}").items():
         promise = _mapping(promises, f"column {name!r} of {where}")
-        _check_words(promise, COLUMN_WORDS, f"column {name!r} of {where}")
+        _check_settings(promise, COLUMN_SETTINGS, f"column {name!r} of {where}")
         columns.append(Column.read(name, **promise))
     return tuple(columns)
 
@@ -244,11 +244,11 @@ def _mapping(value: object, where: str) -> dict[str, Any]:
     return value
 
 
-def _check_words(found: Mapping[str, object], known: set[str], where: str) -> None:
-    for word in found:
-        if word not in known:
-            near = difflib.get_close_matches(word, known, n=1)
+def _check_settings(found: Mapping[str, object], known: set[str], where: str) -> None:
+    for name in found:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidParameter(
-                f"{where} must have only the settings {', '.join(sorted(known))}, got {word!r}.{hint}"
+                f"{where} must have only the settings {', '.join(sorted(known))}, got {name!r}.{hint}"
             )

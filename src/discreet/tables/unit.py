@@ -42,7 +42,7 @@ each_row = EachRow()
 
 
 def read_unit(value: object, *, name: str) -> Unit:
-    """A unit as the owner writes it.
+    """Return a unit as the owner writes it.
 
     >>> read_unit("person", name="unit")
     UnitColumn(column='person')
@@ -57,7 +57,7 @@ def read_unit(value: object, *, name: str) -> Unit:
         value = (value["through"], value["on"])
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict) and value[1]:
         table, on = value
-        if all(isinstance(word, str) and word for word in (table, *on, *on.values())):
+        if all(isinstance(each, str) and each for each in (table, *on, *on.values())):
             return Through(table, tuple(sorted(on.items())))
     raise InvalidParameter(
         f"{name} must be a column, each_row, or a table with the columns that lead to it, got {value!r}. "

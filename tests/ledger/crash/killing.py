@@ -15,9 +15,8 @@ import threading
 import time
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger, Request
+from discreet.ledger import Ledger, Ration, Request
 from discreet.losses import PureDP
-from discreet.tables import Ration
 
 THREADS = 4
 PRICE = PureDP(0.001)

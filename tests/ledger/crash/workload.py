@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger, Request, connection
+from discreet.ledger import Ledger, Request
+from discreet.ledger.sqlite import connection
 from discreet.losses import PureDP
 
 
