@@ -66,7 +66,7 @@ def uneven_ends(value: Value, interval: Interval) -> str | None:
         return None
     if not 0 < interval.width < math.inf:
         return f"{interval.lower:,.6g} to {interval.upper:,.6g}"
-    last = Decimal(1).scaleb(math.floor(math.log10(interval.width / 2)) - 2)
+    last = Decimal(1).scaleb(_magnitude(interval) - 2)
     if isinstance(value, int):
         last = max(last, Decimal(1))
     return f"{_outward(interval.lower, last, ROUND_FLOOR)} to {_outward(interval.upper, last, ROUND_CEILING)}"
@@ -95,8 +95,17 @@ def show_value(value: Value, interval: Interval | None = None) -> str:
         return str(value) if interval is None else f"{value:,}"
     if interval is None or not 0 < interval.width < math.inf or not math.isfinite(value):
         return readable(value)
-    digits = 2 - math.floor(math.log10(interval.width / 2))
+    digits = 2 - _magnitude(interval)
     return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def _magnitude(interval: Interval) -> int:
+    """Return the power of ten of half the width, which may itself be below the least double.
+
+    >>> _magnitude(Interval(0.0, 0.4)), _magnitude(Interval(0.0, 5e-324))
+    (-1, -324)
+    """
+    return math.floor(math.log10(interval.width) - math.log10(2))
 
 
 def as_csv(value: object) -> str:
