@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 JOBS ?= 2
-KERNEL := numerics randomness losses mechanisms accounting planning ledger
+KERNEL := numerics randomness losses laws mechanisms accounting planning ledger
 
 .DEFAULT_GOAL := help
 .PHONY: help setup system demo check quick test lint types layers soak bench docs lock clean
