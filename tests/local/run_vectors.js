@@ -58,7 +58,7 @@ async function client({ protocol, other, value }) {
   const limits = { perSurvey: "1", inAll: "3/2" };
   const one = new local.Client(storage, limits);
   const both = await Promise.all([one.answer("socks", protocol, value), one.answer("socks", protocol, value)]);
-  const stored = JSON.parse(kept["discreet-local"])["survey socks"].bytes;
+  const stored = JSON.parse(kept["discreet-local"])[0].bytes;
   const again = [];
   for (let i = 0; i < 50; i += 1) again.push(await new local.Client(storage, limits).answer("socks", protocol, other));
   const refusals = [];
@@ -77,7 +77,24 @@ async function client({ protocol, other, value }) {
   return { bytes: [...new Set([...both, stored, ...again])], spent: one.spent(), refusals };
 }
 
-const commands = { vectors, reports, speed, refused, client };
+async function permanent({ protocol, values }) {
+  const kept = {};
+  const storage = { getItem: (key) => kept[key] ?? null, setItem: (key, text) => { kept[key] = text; } };
+  const one = new local.Client(storage, { perSurvey: "2", inAll: "9" });
+  const sent = [];
+  for (let i = 0; i < 40; i += 1) sent.push(await one.answerPermanently("mood", protocol, values[i % 2]));
+  let refused = 0;
+  for (const work of [() => one.answerPermanently("mood", protocol, values[2]), () => one.answer("mood", protocol, values[0])]) {
+    try {
+      await work();
+    } catch (error) {
+      refused += error instanceof local.Refused ? 1 : 0;
+    }
+  }
+  return { even: new Set(sent.filter((_, i) => i % 2 === 0)).size, odd: new Set(sent.filter((_, i) => i % 2)).size, spent: one.spent(), refused };
+}
+
+const commands = { permanent, vectors, reports, speed, refused, client };
 const [, , name, given] = process.argv;
 Promise.resolve(commands[name](given ? JSON.parse(given) : undefined)).then(
   (found) => console.log(JSON.stringify(found)),

@@ -82,6 +82,12 @@ def test_a_report_is_kept_before_it_is_sent_and_the_same_bytes_are_sent_again():
     assert found["refusals"] == [True, True, True]
 
 
+def test_a_permanent_answer_has_one_report_for_each_value_and_pays_for_each():
+    protocol = dp.local.choice(domain=50, epsilon=1).to_json()
+    found = node("permanent", protocol=protocol, values=[3, 7, 9])
+    assert found == {"even": 1, "odd": 1, "spent": "2", "refused": 2}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "protocol",

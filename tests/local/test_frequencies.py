@@ -15,6 +15,7 @@ from discreet.local.domain import Domain
 from discreet.local.field import Field, is_supported, prime_power
 from discreet.local.projective import ProjectiveChoice
 from discreet.losses import channel
+from discreet.numerics import ball, certified_sign
 from discreet.testing import Tape
 
 WORD = 1 << 64
@@ -65,6 +66,11 @@ def test_the_whole_channel_keeps_the_price_and_is_what_the_protocol_says(protoco
     rows = protocol.channel()
     assert all(sum(row) == 1 for row in rows)
     ratio = max(a / b for column in zip(*rows, strict=True) for a in column for b in column)
+    assert certified_sign(lambda: ball(protocol.epsilon).exp() - ball(ratio)) == 1
+    more = protocol.threshold + 1  # the next threshold would be too much
+    assert (
+        certified_sign(lambda: ball(more * protocol.odds / (WORD - more)) - ball(protocol.epsilon).exp()) == 1
+    )
     stated = protocol.loss.epsilon(delta=0)
     assert math.log(ratio) <= stated <= protocol.epsilon
     assert stated == pytest.approx(float(protocol.epsilon), rel=1e-12)

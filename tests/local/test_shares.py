@@ -31,6 +31,12 @@ def test_bounds_hold_the_exact_limits_and_are_little_wider(trials, share, risk):
     assert low - lower[0] <= (2.5 + z) / trials
 
 
+def test_certainty_claims_nothing():
+    lower, upper = mean_bounds(np.array([3]), 10, risk=0.0)
+    assert (lower[0], upper[0]) == (0, 1)
+    assert dp.local.choice(values="ab", epsilon=1).collect(["a"] * 3).intervals(confidence=0.999999)[0][0] < 0
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=40))
 def test_consistent_shares_are_the_nearest_on_the_simplex(raw):

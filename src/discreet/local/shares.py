@@ -16,6 +16,7 @@ from discreet.numerics import Estimate, Interval, Real, exact_confidence, exact_
 
 Floats = NDArray[np.float64]
 _HALVINGS = 60
+_LEAST_RISK = 1e-290  # below it nothing is claimed but that a share of reports lies in [0, 1]
 _SLACK = 1e-12  # over the rounding of what is computed in floats
 
 
@@ -171,7 +172,9 @@ def mean_bounds(counts: NDArray[np.int64], trials: int, *, risk: float) -> tuple
     that is risk/2 is an upper end, at or above Clopper and Pearson's. It lies a whole success beyond c, where
     the binomial tail is the largest among trials of one mean (Hoeffding 1956, Theorem 4).
     """
-    z = -NormalDist().inv_cdf(max(risk / 2, 1e-300)) * (1 + 1e-9)
+    if risk < _LEAST_RISK:
+        return np.zeros(counts.shape), np.ones(counts.shape)
+    z = -NormalDist().inv_cdf(risk / 2) * (1 + 1e-9)
     distance = z * z / (2 * trials)
     different, back = np.unique(counts, return_inverse=True)
     above = _upper(np.minimum(different + 1, trials) / trials, distance)

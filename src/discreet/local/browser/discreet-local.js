@@ -342,48 +342,65 @@
 
     read() {
       const text = this.storage.getItem("discreet-local");
-      return text === null ? {} : JSON.parse(text);
+      return text === null ? [] : JSON.parse(text);
     }
 
     // The bytes that were kept for this survey, or null.
-    kept(survey) {
-      const entry = this.read()[`survey ${survey}`];
+    kept(survey, held = null) {
+      const entry = this.read().find((each) => each.survey === survey && each.held === held);
       return entry === undefined ? null : entry.bytes;
     }
 
     // What all kept reports have cost together, as text.
     spent() {
-      const [a, b] = Object.values(this.read()).map((entry) => fraction(entry.epsilon)).reduce(sum, [0n, 1n]);
+      const [a, b] = total(this.read());
       const divisor = greatestCommonDivisor(a, b);
       return b === divisor ? String(a / divisor) : `${a / divisor}/${b / divisor}`;
     }
 
     // The bytes to send: those kept, or those of a fresh report, kept first. One tab at a time.
     answer(survey, protocol, value) {
+      return this.alone(() => this.keep(survey, null, protocol, value));
+    }
+
+    // The same for a survey that asks again and again: one report for each value ever held, each of which costs
+    // epsilon. That the value changed is not hidden: equal bytes show it.
+    answerPermanently(survey, protocol, value) {
+      return this.alone(() => this.keep(survey, JSON.stringify(value), protocol, value));
+    }
+
+    alone(work) {
       const locks = root.navigator && root.navigator.locks;
-      const work = () => this.keep(survey, protocol, value);
       return locks ? locks.request("discreet-local", work) : work();
     }
 
-    async keep(survey, protocol, value) {
-      const before = this.kept(survey);
+    async keep(survey, held, protocol, value) {
+      const before = this.kept(survey, held);
       if (before !== null) return before;
+      const same = this.read().filter((each) => each.survey === survey);
+      if (same.some((each) => (each.held === null) !== (held === null))) {
+        refuse("a survey must be answered once or permanently, not both.");
+      }
       checkProtocol(protocol);
       const price = fraction(protocol.epsilon);
-      if (!atMost(price, this.perSurvey)) refuse("the survey must cost at most what you allow for one survey.");
-      if (!atMost(sum(fraction(this.spent()), price), this.inAll)) {
+      if (!atMost(sum(total(same), price), this.perSurvey)) {
+        refuse("the survey must cost at most what you allow for one survey.");
+      }
+      if (!atMost(sum(total(this.read()), price), this.inAll)) {
         refuse("the surveys together must cost at most what you allow in all.");
       }
       const report = await randomize(protocol, value);
       const bytes = JSON.stringify({ survey, report });
-      const entries = this.read();
-      if (entries[`survey ${survey}`] !== undefined) return entries[`survey ${survey}`].bytes;
-      entries[`survey ${survey}`] = { epsilon: protocol.epsilon, bytes };
+      const meanwhile = this.kept(survey, held);
+      if (meanwhile !== null) return meanwhile;
+      const entries = [...this.read(), { survey, held, epsilon: protocol.epsilon, bytes }];
       this.storage.setItem("discreet-local", JSON.stringify(entries));
-      if (this.kept(survey) !== bytes) refuse("the report must be kept before it is sent, but nothing was stored.");
+      if (this.kept(survey, held) !== bytes) refuse("the report must be kept before it is sent, but was not stored.");
       return bytes;
     }
   }
+
+  const total = (entries) => entries.map((entry) => fraction(entry.epsilon)).reduce(sum, [0n, 1n]);
 
   function greatestCommonDivisor(a, b) {
     return b === 0n ? a : greatestCommonDivisor(b, a % b);
