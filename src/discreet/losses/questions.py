@@ -191,6 +191,14 @@ class EpsilonSearch:
         if single is None:
             return False
         self._take(invert_from_scratch(single, ball(self.delta), ceiling=self.upper))
+        if not self._is_done():  # ends far apart: each by itself
+
+            def alone(place: int) -> Interval:
+                return invert_from_scratch(
+                    lambda x: (single(x)[place],) * 2, ball(self.delta), ceiling=self.upper
+                )
+
+            self._take(Interval(alone(0).lower, alone(1).upper))
         return True
 
     def _moments(self) -> bool:

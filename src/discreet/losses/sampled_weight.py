@@ -143,6 +143,8 @@ class Weight:
                 return math.inf
             spend(5 + (high - low) / step / 20)
             v = np.arange(low, high, step)
+            if v.size == 0:  # so far out that floats are further apart than that
+                return math.inf
             exponents = power * self._about_log(v) - v * v / 2
             top = exponents.max()
             sums = np.sum(np.exp(exponents - top)) * step / math.sqrt(2 * math.pi)
