@@ -84,13 +84,13 @@ class Drawn(Family):
         return sampled_ends(whole, ball(self.rate), epsilon, direction=0)[1]
 
     def witness(self, direction: Direction) -> Pair:
-        return _pairs(self, ctx.prec, NOTHING)[1]
+        return pairs(self, ctx.prec, NOTHING)[1]
 
     def dominating(self, direction: Direction) -> Pair | None:
-        return _pairs(self, ctx.prec, NOTHING)[0]
+        return pairs(self, ctx.prec, NOTHING)[0]
 
     def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
-        return _pairs(self, ctx.prec, least)
+        return pairs(self, ctx.prec, least)
 
     def failure(self, direction: Direction) -> Arb:
         return arb(0)
@@ -121,7 +121,7 @@ class Drawn(Family):
 
 
 @remembered(64)
-def _pairs(family: Drawn, bits: int, least: int) -> tuple[Pair, Pair]:
+def pairs(family: Drawn, bits: int, least: int) -> tuple[Pair, Pair]:
     """A pair above the curve, and one below what the witness attains, through dots on both sides of 0."""
     witness = Mixture(family.square() / 4, family.rate, 1, 1)
 
