@@ -462,6 +462,8 @@ class PartsCurve:
         if whole - floor < FINE * whole:
             return floor, whole
         low, high = self._saddle(float(epsilon.mid())).bounds(epsilon)
+        if not (low.is_finite() and high.is_finite()):  # floats were left behind: nothing is proved
+            return floor, whole
         return low.max(floor), high.min(whole)
 
     def _saddle(self, epsilon: float) -> Saddle:
