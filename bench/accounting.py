@@ -1,14 +1,27 @@
 """Epsilon of four compositions: discreet's certified interval against dp-accounting and prv-accountant.
 
-And charges through an account, against a limit in seconds.
+And, against limits in seconds: a grid of training runs, groups, batches of one size, calibration, and charges
+through an account.
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
+from itertools import product
 
 from bench.harness import Report, Rivals, Row, seconds
-from discreet.accounting import Account
-from discreet.losses import ApproxDP, PrivacyLoss, PureDP, gaussian, laplace, questions, sampled
+from discreet.accounting import Account, calibrate
+from discreet.losses import (
+    ApproxDP,
+    PrivacyLoss,
+    PureDP,
+    drawn,
+    gaussian,
+    laplace,
+    questions,
+    sampled,
+    sampled_group,
+)
 from discreet.numerics import Interval
 
 DELTA, TINY_DELTA, TURNS = 1e-6, 1e-20, 3
@@ -43,9 +56,52 @@ def run(rivals: Rivals) -> Report:
             report.rows.append(_compare(rivals, rival, case, COARSEST[rival][case]))
             report.rows.append(_compare(rivals, rival, case, DEFAULT[rival]))
         report.rows.append(_at_tiny_delta(rivals, case, title, plan))
+    report.rows += [*_training_grid(), *_alone()]
     report.rows.append(_charges("sums", Account(PureDP(CHARGES // 100))))
     report.rows.append(_charges("advanced filter", Account(ApproxDP(1000, 1e-6), filter="advanced")))
     return report
+
+
+def _training_grid() -> list[Row]:
+    """Sampled Gaussians as in training: the 95th of 100 and the slowest, and how wide the intervals are."""
+    times, wide = [], 0
+    for sigma, rate, steps, delta in product(
+        (0.5, 1, 2), (1e-4, 1e-3, 1e-2, 0.1), (100, 10**4, 10**6), (1e-5, 1e-8, 1e-12)
+    ):
+        plan = partial(lambda s, q, n: n * gaussian(sigma=s).sampled(q), sigma, rate, steps)
+        found = ask(plan, delta)
+        wide += found.upper - found.lower > max(WITHIN * found.upper, 1e-6)
+        times.append(seconds(partial(ask, plan, delta)))
+    times.sort()
+    title = f"training grid, {len(times)} points ({wide} wider than 0.1 % and 1e-6)"
+    return [
+        Row(f"{title}: the 95th of 100", times[int(0.95 * len(times))], "", limit=0.05),
+        Row(f"{title}: the slowest", times[-1], "", limit=1.0),
+    ]
+
+
+def _alone() -> list[Row]:
+    """What no rival certifies, or none says."""
+    step = gaussian(sigma=1).sampled(Fraction(64, 10_000))
+    batch = gaussian(sigma=2, sensitivity=2, relation="replace").drawn(batch=64, of=10_000)
+    plans: dict[str, Callable[[], PrivacyLoss]] = {
+        "groups of 3, 782 sampled Gaussians": lambda: (782 * step).for_group(3),
+        "batches of 64 of 10^4, 1000 steps": lambda: 1000 * batch,
+        "sampled Laplace(1, 0.001) x 10^5": lambda: 100_000 * laplace(scale=1).sampled(0.001),
+        "976,563 sampled Gaussian(0.1, 1.024e-5)": lambda: 976_563 * gaussian(sigma=0.1).sampled(1.024e-5),
+    }
+    rows = [
+        Row(f"{title}: {ask(plan, DELTA)}", seconds(partial(ask, plan, DELTA)), "", limit=2.0)
+        for title, plan in plans.items()
+    ]
+
+    def find() -> None:
+        questions.epsilon_interval.cache_clear()
+        calibrate(
+            lambda x: 25 * gaussian(sigma=x, sensitivity=6).sampled(Fraction(1, 1000)), ApproxDP(1, 1e-5)
+        )
+
+    return [*rows, Row("calibrating 25 sampled Gaussians", seconds(find), "", limit=2.0)]
 
 
 def _charges(rule: str, account: Account) -> Row:
@@ -80,7 +136,8 @@ def _compare(rivals: Rivals, rival: str, case: str, setting: float) -> Row:
 def ask(plan: Callable[[], PrivacyLoss], delta: float) -> Interval:
     """Our answer, with nothing remembered from before."""
     questions.epsilon_interval.cache_clear()
-    sampled.pairs.cache_clear()
+    for remembered in (sampled.pairs, sampled_group.dotted_pairs, drawn.pairs):
+        remembered.cache_clear()
     return plan().epsilon_interval(delta=delta)
 
 

@@ -6,6 +6,7 @@ from discreet import (
     losses as losses,
     pictures as pictures,
 )
+from discreet.accounting import Training as Training, training as training
 from discreet.answers import Answer as Answer, Receipt as Receipt
 from discreet.auditing import (
     AuditReport as AuditReport,

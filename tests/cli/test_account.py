@@ -64,3 +64,20 @@ def test_what_a_loss_prints_is_read_back():
 def test_a_plot_is_drawn(tmp_path):
     assert run("account", "5 * laplace(scale=10)", "--plot", str(tmp_path / "plan.html")) == 0
     assert "<html" in (tmp_path / "plan.html").read_text().lower()
+
+
+def test_a_training_run_is_priced_and_its_noise_found(capsys):
+    text = "examples=60000, batch=256, epochs=5, epsilon=1"
+    assert run("account", "--training", text, "--delta", "1e-5", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert 0.99 < found["epsilon"]["upper"] <= 1
+    assert found["steps"] == 1171
+    assert f"noise {found['sigma']:.6g}" in found["training"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "examples=1", "examples=10, batch=x", "lambda=1", "batch=1, epochs=1, sigma=1"]
+)
+def test_what_is_no_training_run_is_refused(text, capsys):
+    assert run("account", "--training", text, "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "invalid_parameter"

@@ -22,7 +22,7 @@ from discreet.losses import (
 )
 from oracles import grid_curves
 
-FEW, MANY = 24, 2000
+FEW, MANY = 200, 2000
 MOST_COMPARED = 60  # uses, so that the oracle's grid is fine
 ALLOWED = 2 * (work.QUESTION + work.RESERVE)  # both directions
 MEGABYTE = 10**6

@@ -34,3 +34,37 @@ def test_a_failure_beside_rho_stays_whatever_epsilon(epsilon):
     once, twice = (n * dp.ZCDP(Fraction(1, 10), DELTA).loss for n in (1, 2))
     assert once.delta(epsilon=epsilon) >= DELTA
     assert twice.delta(epsilon=epsilon) >= 1 - (1 - DELTA) ** 2
+
+
+@pytest.mark.parametrize("uses", [1, 2, 10])
+@pytest.mark.parametrize("epsilon", [0, 1, 20])
+def test_total_variation_alone_adds_up_whatever_epsilon(uses, epsilon):
+    loss = uses * dp.ApproxDP(0, Fraction(1, 1000)).loss
+    truth = 1 - 0.999**uses
+    found = loss.delta_interval(epsilon=epsilon)
+    assert found.lower <= truth * (1 + 1e-12)
+    assert found.upper == pytest.approx(truth, rel=1e-12)
+    assert loss.epsilon(delta=truth * 1.001) < 1e-9
+    assert loss.epsilon(delta=truth * 0.999) == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.5, 1])
+def test_every_channel_of_that_distance_is_below_it_alone_and_with_noise(epsilon):
+    """Rows at total variation 1/10, composed with themselves by all pairs of outputs."""
+    rows = (
+        [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)],
+        [Fraction(5, 10), Fraction(3, 10), Fraction(2, 10)],
+    )
+    worst = 2 * dp.ApproxDP(0, Fraction(1, 10)).loss
+    for p, q in (rows, rows[::-1]):
+        twice = [(a * b, c * d) for a, c in zip(p, q, strict=True) for b, d in zip(p, q, strict=True)]
+        exactly = sum(max(float(one) - math.exp(epsilon) * float(other), 0) for one, other in twice)
+        assert exactly <= worst.delta(epsilon=epsilon)
+    mixed = dp.ApproxDP(0, Fraction(1, 10)).loss + dp.losses.gaussian(sigma=1)
+    alone = dp.losses.gaussian(sigma=1).delta(epsilon=epsilon)
+    assert mixed.delta(epsilon=epsilon) == pytest.approx(0.1 + 0.9 * alone, rel=1e-6)
+
+
+def test_what_promises_nothing_and_never_fails_is_refused():
+    with pytest.raises(dp.InvalidParameter, match="epsilon must be > 0"):
+        dp.ApproxDP(0, 0)

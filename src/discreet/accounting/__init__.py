@@ -6,6 +6,7 @@ from discreet.accounting.calibrate import calibrate, keeps
 from discreet.accounting.experiment import Experiment, Round, View
 from discreet.accounting.odometer import Odometer
 from discreet.accounting.rule import Budget, Rule, check_charge, describe, least, notion_json, read_notion
+from discreet.accounting.training import Training, training
 from discreet.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Round",
     "Rule",
     "Total",
+    "Training",
     "View",
     "calibrate",
     "check_charge",
@@ -34,4 +36,5 @@ __all__ = [
     "read_notion",
     "read_rule",
     "rule_for",
+    "training",
 ]

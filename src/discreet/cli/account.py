@@ -2,6 +2,7 @@
 
 import json as json_module
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ from discreet.errors import DiscreetError, InvalidParameter
 from discreet.numerics import Interval
 
 MOST_DRAWN = 2000  # releases
+NUMBERS = ("examples", "batch", "epochs", "steps", "sigma", "epsilon", "per_person")
 
 
 def account(
-    loss: str,
+    loss: str | None = None,
     *,
+    training: str | None = None,
     delta: float = 1e-6,
     epsilon: float | None = None,
     json: Flag = False,
@@ -23,6 +26,8 @@ def account(
     """Compose a plan of releases: its exact cost between two proved bounds, compared with the usual theorems.
 
     Example: discreet account "100 * laplace(scale=10) + 10000 * sampled(gaussian(sigma=1), rate=0.01)"
+
+    Example: discreet account --training "examples=60000, batch=256, epochs=60, sigma=1.1" --delta 1e-5
 
     Parameters
     ----------
@@ -33,6 +38,9 @@ def account(
         renyi(order=, epsilon=), sampled(loss, rate=), group(loss, size=), parallel(loss, loss, ...) for
         disjoint people; with + and whole numbers *. A relation other than add/remove is written at the end:
         "(replace)" or "(local)".
+    training
+        A training run with DP-SGD in place of a plan: examples=, batch=, epochs= or steps=, sigma= or
+        epsilon= (then the least noise is found), sampling=poisson, fixed or shuffled, per_person=.
     delta
         The failure probability at which epsilon is asked for.
     epsilon
@@ -44,14 +52,42 @@ def account(
     """
     from discreet.losses.expression import read_loss
 
-    plan = read_loss(loss)
+    if (loss is None) == (training is None):
+        raise InvalidParameter("exactly one of a plan and --training must be given.", parameter="loss")
+    run = None if training is None else _read_training(training, delta)
+    plan = run.loss if run is not None else read_loss(str(loss))
     answer = _answer(plan, delta, epsilon)
+    if run is not None:
+        answer = {"training": run.describe(), "sigma": float(run.sigma), "steps": run.steps, **answer}
     if plot is not None:
         _draw(plan, delta, plot)
     if json:
         print(json_module.dumps({key: _plain(value) for key, value in answer.items()}))
     else:
         _show(answer)
+
+
+def _read_training(text: str, delta: float) -> Any:
+    """The run that "examples=..., batch=..., ..." describes."""
+    from discreet.accounting import training
+    from discreet.numerics import exact
+
+    named: dict[str, Any] = {}
+    for part in text.split(","):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or name not in {*NUMBERS, "sampling"}:
+            known = ", ".join([*NUMBERS, "sampling"])
+            raise InvalidParameter(f"a training run must be written as name=value, of {known}.")
+        try:
+            number = value if name == "sampling" else exact(Fraction(value), name=name)
+        except (ValueError, ZeroDivisionError):
+            raise InvalidParameter(f"{name} must be a number.", parameter=name) from None
+        whole = isinstance(number, Fraction) and number.denominator == 1
+        named[name] = int(number) if whole else number
+    try:
+        return training(**named, delta=delta)
+    except TypeError:
+        raise InvalidParameter("a training run must have examples= and batch=.") from None
 
 
 def _draw(plan: Any, delta: float, path: Path) -> None:
@@ -91,8 +127,6 @@ def _singles(plan: Any) -> list[tuple[Any, int]]:
 
 def _basic(plan: Any, delta: float) -> float:
     """Return the sum of ε, each part at an equal share of δ."""
-    from fractions import Fraction
-
     from discreet.numerics import exact_delta, round_up
 
     uses = sum(term.count for term in plan.terms)
@@ -144,6 +178,8 @@ def _show(answer: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
+    if "training" in answer:
+        console.print(answer["training"])
     console.print(f"[bold]{answer['loss']}[/bold]  under {answer['relation']}")
     table = Table("notion", "cost", "what it says")
     interval = answer["epsilon"]

@@ -7,6 +7,7 @@ from discreet.losses.channel import channel, randomized_response
 from discreet.losses.composing import compose_advanced, compose_basic, compose_optimal
 from discreet.losses.distribution import LossDistribution
 from discreet.losses.divergence import approx_max_divergence, max_divergence
+from discreet.losses.drawn import Drawn
 from discreet.losses.expression import read_loss
 from discreet.losses.family import REGISTRY, Family
 from discreet.losses.gdp import GDP
@@ -27,6 +28,7 @@ __all__ = [
     "RELATIONS",
     "ZCDP",
     "ApproxDP",
+    "Drawn",
     "Family",
     "LossDistribution",
     "PrivacyLoss",

@@ -11,7 +11,7 @@ from discreet.losses.loss import PrivacyLoss
 from discreet.losses.pair import Pair
 from discreet.losses.pure import pure, worst_pair
 from discreet.losses.relation import Relation, check_relation
-from discreet.numerics import Real, ball, exact_delta, exact_epsilon, exact_positive, exact_whole
+from discreet.numerics import Real, ball, exact, exact_delta, exact_epsilon, exact_whole
 
 
 @register
@@ -30,11 +30,12 @@ class Approximate(Family):
     name = "approximate"
 
     def __post_init__(self) -> None:
-        exact_positive(self.epsilon, name="epsilon")
-        exact_delta(self.delta)
+        read_guarantee(self.epsilon, self.delta)
         exact_whole(self.group, name="group", least=1)
 
     def witness(self, direction: Direction) -> Pair:
+        if self.epsilon == 0:
+            return worst_pair(self.epsilon, failure=(ball(self.delta) * self.group).min(arb(1)))
         chain = ball(self.epsilon * self.group).expm1() / ball(self.epsilon).expm1()
         return worst_pair(self.epsilon * self.group, failure=(ball(self.delta) * chain).min(arb(1)))
 
@@ -63,15 +64,22 @@ def approximate(*, epsilon: Real, delta: Real, relation: Relation = "add/remove"
     >>> 2 * approximate(epsilon=1, delta=1e-6)
     2 * approximate(epsilon=1, delta=1e-06)
     """
-    failure = exact_delta(delta)
+    price, failure = read_guarantee(epsilon, delta)
     if failure == 0:
-        return pure(epsilon=epsilon, relation=relation)
-    return PrivacyLoss.of(Approximate(exact_epsilon(epsilon), failure), relation)
+        return pure(epsilon=price, relation=relation)
+    return PrivacyLoss.of(Approximate(price, failure), relation)
+
+
+def read_guarantee(epsilon: Real, delta: Real) -> tuple[Fraction, Fraction]:
+    """ε and δ, exactly; ε may be 0 where δ is not: a bound on total variation alone."""
+    failure = exact_delta(delta)
+    nothing = failure > 0 and exact(epsilon, name="epsilon") == 0
+    return Fraction(0) if nothing else exact_epsilon(epsilon), failure
 
 
 @dataclass(frozen=True)
 class ApproxDP:
-    """The notion of (ε, δ)-differential privacy.
+    """The notion of (ε, δ)-differential privacy; ε may be 0 where δ is not.
 
     >>> ApproxDP(1, 1e-6).loss
     approximate(epsilon=1, delta=1e-06)
@@ -82,8 +90,9 @@ class ApproxDP:
     relation: Relation = "add/remove"
 
     def __init__(self, epsilon: Real, delta: Real, relation: Relation = "add/remove") -> None:
-        object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
-        object.__setattr__(self, "delta", exact_delta(delta))
+        price, failure = read_guarantee(epsilon, delta)
+        object.__setattr__(self, "epsilon", price)
+        object.__setattr__(self, "delta", failure)
         object.__setattr__(self, "relation", check_relation(relation))
 
     @property

@@ -47,6 +47,9 @@ LAWS: dict[str, Callable[..., PrivacyLoss]] = {
 }
 CHANGES: dict[str, Callable[..., PrivacyLoss]] = {  # of losses, whose relation they keep
     "sampled": lambda loss, *, rate: loss.sampled(rate),
+    "drawn": lambda loss, *, batch, of: loss.drawn(
+        batch=exact_whole(batch, name="batch"), of=exact_whole(of, name="of")
+    ),
     "group": lambda loss, *, size: loss.for_group(exact_whole(size, name="size", least=1)),
     "parallel": lambda *losses: parallel(losses),
 }

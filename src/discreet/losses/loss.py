@@ -129,6 +129,8 @@ class PrivacyLoss:
         Privacy: term by term; a shift is stretched, a guarantee follows the chain of neighbours.
         """
         people = exact_whole(size, name="size", least=1)
+        if people == 1:
+            return self
         return PrivacyLoss(
             tuple(Term(term.family.for_group(people), term.count) for term in self.terms), self.relation
         )
@@ -150,6 +152,23 @@ class PrivacyLoss:
         if share == 0:
             return PrivacyLoss((), self.relation)
         return PrivacyLoss.of(Sampled(self.terms, share), self.relation)
+
+    def drawn(self, *, batch: int, of: int) -> "PrivacyLoss":
+        """The whole loss on one batch drawn without replacement; Gaussians under replace only.
+
+        >>> from discreet.losses import gaussian
+        >>> gaussian(sigma=2, relation="replace").drawn(batch=10, of=1000)
+        drawn(gaussian(sigma=2, sensitivity=1), batch=10, of=1000) (replace)
+        """
+        from discreet.losses.drawn import Drawn
+
+        if self.relation != "replace":
+            raise InvalidParameter(
+                f"losses on batches of one size must be under replace, got {self.relation}.",
+                parameter="relation",
+            )
+        family = Drawn(self.terms, exact_whole(batch, name="batch"), exact_whole(of, name="of"))
+        return self if family.batch == family.of else PrivacyLoss.of(family, self.relation)
 
     def distribution(self, direction: Literal["remove", "add"] = "remove") -> "LossDistribution":
         """The privacy loss random variable, in one direction of the relation.

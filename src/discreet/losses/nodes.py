@@ -329,12 +329,13 @@ def _sizes(values: Array) -> Array:
 
 
 def _raise(values: Array, count: int) -> Array:
-    """values^count, by repeated squaring."""
+    """values^count, by repeated squaring; an error beyond all floats is infinite, and proves nothing."""
     result, base = None, values
-    while True:
-        if count & 1:
-            result = base if result is None else result * base
-        count >>= 1
-        if not count:
-            return result
-        base = base * base
+    with np.errstate(over="ignore", invalid="ignore"):
+        while True:
+            if count & 1:
+                result = base if result is None else result * base
+            count >>= 1
+            if not count:
+                return result
+            base = base * base

@@ -196,7 +196,8 @@ class Atoms(Pair):
         return self._lattice
 
     def period(self) -> Arb | None:
-        return None if self._lattice is None else 2 * arb.pi() / ball(self._lattice[1])
+        fine = self._lattice is not None and self._lattice[1] > 0  # a law of one loss has no period
+        return 2 * arb.pi() / ball(self._lattice[1]) if fine and self._lattice is not None else None
 
     def delta(self, epsilon: Arb) -> Arb:
         spend(2 * len(self.atoms))

@@ -19,6 +19,8 @@ def worst_pair(epsilon: Fraction, *, failure: Arb | None = None) -> Pair:
     With a failure δ, a fully revealing outcome of that probability is added, and ε-DP becomes (ε, δ)-DP.
     """
     loss, lost = ball(epsilon), arb(0) if failure is None else failure
+    if epsilon == 0:  # nothing is told, or all
+        return Atoms([(loss, 1 - lost)], failure=lost, unseen=lost, lattice=(epsilon, epsilon))
     truth = (1 - lost) / (1 + (-loss).exp())
     lie = (1 - lost) / (1 + loss.exp())
     return Atoms([(loss, truth), (-loss, lie)], failure=lost, unseen=lost, lattice=(epsilon, 2 * epsilon))

@@ -191,6 +191,14 @@ class EpsilonSearch:
         if single is None:
             return False
         self._take(invert_from_scratch(single, ball(self.delta), ceiling=self.upper))
+        if not self._is_done():  # ends far apart: each by itself
+
+            def alone(place: int) -> Interval:
+                return invert_from_scratch(
+                    lambda x: (single(x)[place],) * 2, ball(self.delta), ceiling=self.upper
+                )
+
+            self._take(Interval(alone(0).lower, alone(1).upper))
         return True
 
     def _moments(self) -> bool:
@@ -454,6 +462,8 @@ class PartsCurve:
         if whole - floor < FINE * whole:
             return floor, whole
         low, high = self._saddle(float(epsilon.mid())).bounds(epsilon)
+        if not (low.is_finite() and high.is_finite()):  # floats were left behind: nothing is proved
+            return floor, whole
         return low.max(floor), high.min(whole)
 
     def _saddle(self, epsilon: float) -> Saddle:

@@ -143,6 +143,8 @@ class Weight:
                 return math.inf
             spend(5 + (high - low) / step / 20)
             v = np.arange(low, high, step)
+            if v.size == 0:  # so far out that floats are further apart than that
+                return math.inf
             exponents = power * self._about_log(v) - v * v / 2
             top = exponents.max()
             sums = np.sum(np.exp(exponents - top)) * step / math.sqrt(2 * math.pi)
@@ -301,7 +303,7 @@ class Weight:
             with np.errstate(divide="ignore"):
                 logs = near + np.log(np.where(edges[:-1] * edges[1:] > 0, -np.expm1(far - near), across))
             weights = power * self._about_log(edges) - log_whole
-            masses = np.exp(logs + np.minimum(weights[:-1], weights[1:]))
+            masses = np.exp(np.minimum(logs + np.minimum(weights[:-1], weights[1:]), 0.0))  # a share
             part = np.exp(np.minimum(math.log(self._rate) + self._mu * edges - self._mu**2 / 2, 700.0))
             self._cells[power] = logs, masses, part[:-1]
         return self._cells[power]

@@ -180,7 +180,9 @@ def choose_last(
     while last < most and not enough(last):
         last *= 2
     if last >= most:
-        return most
+        if not enough(most):
+            return most
+        last = most
     for share in (0.5625, 0.625, 0.6875, 0.75, 0.8125, 0.875):
         if last > 16 and enough(int(last * share)):
             return int(last * share)
