@@ -74,6 +74,18 @@ def test_chords_are_not_below_and_are_refused():
     assert not _is_below([(masses.get(float(dot[2]), arb(0)), dot) for dot in allowed])
 
 
+@pytest.mark.parametrize("bits", [8, 12, 16, 128])
+def test_where_rounding_hides_which_dots_are_lowest_nothing_is_claimed(bits):
+    """With few bits the slopes of neighbours are not told apart: dots are dropped, and chords rise above."""
+    pair = LaplacePair(F(1))
+    with working_precision(bits):
+        _, points, lattice = laplace_points(400)
+        low = below_the_dots(points, lattice)
+    for i in range(-150, 240):
+        epsilon = arb(i) / 100
+        assert low.delta(epsilon) <= pair.delta(epsilon) + arb(2) ** -100
+
+
 def mixed_law(way, rate):
     """(losses, probabilities) of a Laplace and a Gaussian on one sample, on a grid of both outputs."""
     x, y = np.linspace(-45, 46, 1821), np.linspace(-15, 16, 311)

@@ -11,7 +11,7 @@ from flint import arb
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from discreet.losses import channel, gaussian, laplace
+from discreet.losses import channel, gaussian, laplace, zcdp
 from discreet.losses.sampled_group import Mixture
 from discreet.numerics import working_precision
 
@@ -54,7 +54,7 @@ def test_a_group_of_two_loses_more_than_one_person():
 def test_rho_of_a_group_grows_with_its_square(size):
     """Bun and Steinke 2016, Proposition 1.9; for sampled, finite and approximate losses alike."""
     skewed = channel([[0.75, 0.25], [0.5, 0.5]])
-    for loss in (skewed, gaussian(sigma=3).sampled(0.5), gaussian(sigma=3)):
+    for loss in (skewed, gaussian(sigma=3).sampled(0.5), gaussian(sigma=3), zcdp(rho=0.25)):
         assert loss.for_group(size).rho == pytest.approx(size**2 * loss.rho)
 
 

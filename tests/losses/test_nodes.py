@@ -1,14 +1,16 @@
 """Values at the nodes in floating point hold those in balls, and their errors are needed."""
 
+import math
 from fractions import Fraction as F
 
+import numpy as np
 import pytest
 from flint import acb, arb
 
 from discreet.losses.bounded_range import BoundedRangePair
 from discreet.losses.continuous import GaussianPair, LaplacePair
 from discreet.losses.lattice import ManySteps
-from discreet.losses.nodes import Grid
+from discreet.losses.nodes import Grid, Nodes
 from discreet.losses.pair import Atoms
 from discreet.losses.sampled_gaussian import SampledGaussianPair
 from discreet.numerics import working_precision
@@ -59,3 +61,40 @@ def test_floats_are_within_their_error_of_the_balls_and_good(name, theta, spacin
 @pytest.mark.parametrize("name", ["gaussian", "bounded range", "many steps", "sampled gaussian", "atoms"])
 def test_without_their_errors_the_floats_are_wrong(name):
     assert any(gap > 0 for gap, _ in gaps(PAIRS[name](), 0.3, 0.1))
+
+
+def exactly(nodes):
+    """The floats as balls without a radius."""
+    return [acb(complex(value)) for value in nodes.values]
+
+
+def circle(size, radius=1.0):
+    """Complex floats all around, known without an error."""
+    values = np.array([radius * complex(math.cos(j), math.sin(j)) for j in range(size)])
+    return Nodes(values, np.zeros(size))
+
+
+def assert_within(nodes, truths):
+    for value, error, truth in zip(exactly(nodes), nodes.error, truths, strict=True):
+        assert abs(value - truth) <= arb(float(error))
+
+
+def test_a_product_counts_its_own_rounding_and_the_errors_of_both():
+    one, two = circle(400), circle(400, 0.7)
+    truths = [a * b for a, b in zip(exactly(one), exactly(two), strict=True)]
+    assert_within(one * two, truths)
+    assert any(abs(value - truth) > 0 for value, truth in zip(exactly(one * two), truths, strict=True))
+    # the truth as far away as is admitted, outwards: nothing is left over
+    off = 1e-9
+    far = Nodes(one.values, np.full(400, off)) * Nodes(two.values, np.full(400, off))
+    outwards = [a + off * a / abs(a) for a in exactly(one)], [b + off * b / abs(b) for b in exactly(two)]
+    assert_within(far, [a * b for a, b in zip(*outwards, strict=True)])
+
+
+@pytest.mark.parametrize("count", [2, 3, 64, 1000, 4095, 65536])
+def test_a_power_counts_the_error_of_every_factor(count):
+    one = circle(400)
+    assert_within(one.power(count), [value**count for value in exactly(one)])
+    off = 1e-9
+    far = Nodes(one.values, np.full(400, off)).power(count)
+    assert_within(far, [(value + off * value / abs(value)) ** count for value in exactly(one)])

@@ -1,5 +1,6 @@
 """Parallel composition against joint channels: every person in one part, every choice of parts."""
 
+import math
 from fractions import Fraction as F
 from itertools import product
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.losses import channel, discrete_laplace, gaussian, laplace, parallel, pure, zcdp
+from discreet.losses import approximate, channel, discrete_laplace, gaussian, laplace, parallel, pure, zcdp
 
 EPSILONS = [0.0, 0.2, 0.7, 1.5]
 
@@ -79,6 +80,19 @@ def test_what_another_part_covers_is_left_out():
     assert parallel([3 * laplace(scale=1), 2 * laplace(scale=1), 0 * laplace(scale=1)]) == 3 * laplace(
         scale=1
     )
+
+
+def test_a_part_that_may_fail_is_covered_by_none_that_never_does():
+    leak = channel([[F(3, 5), F(3, 10), F(1, 10)], [F(1, 2), F(1, 2), F(0)]])  # a loss of ln 1.2, or all
+    for small in (
+        approximate(epsilon=0.5, delta=1e-3),
+        approximate(epsilon=0.2, delta=1e-3).for_group(2),
+        leak,
+    ):
+        for both in (parallel([pure(epsilon=1), small]), parallel([small, pure(epsilon=1)])):
+            assert both.delta(epsilon=1) >= small.delta_interval(epsilon=1).lower >= 1e-3 * (1 - 1e-12)
+            assert both.epsilon(delta=0) == math.inf
+    assert leak.delta(epsilon=1) == pytest.approx(0.1)
 
 
 def test_every_notion_takes_the_greatest_part():
