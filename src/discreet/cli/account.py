@@ -68,7 +68,7 @@ def account(
 
 
 def _read_training(text: str, delta: float) -> Any:
-    """The run that "examples=..., batch=..., ..." describes."""
+    """Return the run that "examples=..., batch=..., ..." describes."""
     from discreet.accounting import training
     from discreet.numerics import exact
 
