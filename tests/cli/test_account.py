@@ -71,7 +71,7 @@ def test_a_training_run_is_priced_and_its_noise_found(capsys):
     assert run("account", "--training", text, "--delta", "1e-5", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert 0.99 < found["epsilon"]["upper"] <= 1
-    assert found["steps"] == 1171
+    assert found["steps"] == 1172
     assert f"noise {found['sigma']:.6g}" in found["training"]
 
 
