@@ -1,6 +1,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -49,6 +50,32 @@ def test_one_person_moves_a_score_by_no_more_than_the_sensitivity(values, q):
     assert abs(scores([5, 5])[0] - scores([])[0]) <= 2 * max(q.numerator, q.denominator - q.numerator)
     if q.numerator:
         assert abs(scores([5])[0] - scores([])[0]) == q.numerator
+
+
+def log_law(mechanism, values):
+    """ln of the probability of each point."""
+    _, sizes, scores = gaps(mechanism, values)
+    weights = [
+        float(mechanism._factor * int(s)) for size, s in zip(sizes, scores, strict=True) for _ in range(size)
+    ]
+    whole = math.log(math.fsum(map(math.exp, weights)))
+    return [weight - whole for weight in weights]
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 3), Fraction(9, 10)])
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+def test_no_point_is_likelier_by_more_than_epsilon_on_neighbouring_data(q, relation):
+    mechanism = dp.Quantile(epsilon=4, quantile=q, bounds=(0, 10), step=1, relation=relation)
+    worst = 0.0
+    for size in range(1, 6):
+        for values in combinations_with_replacement((0, 4, 10), size):
+            here = log_law(mechanism, values)
+            for i in range(size):
+                rest = values[:i] + values[i + 1 :]
+                others = [rest] if relation == "add/remove" else [(*rest, x) for x in (0, 4, 10)]
+                for there in (log_law(mechanism, other) for other in others):
+                    worst = max(worst, *(abs(a - b) for a, b in zip(here, there, strict=True)))
+    assert 2 < worst <= 4 + 1e-12
 
 
 def test_many_equal_values_neither_overflow_nor_crash():

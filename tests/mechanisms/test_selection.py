@@ -1,6 +1,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -83,6 +84,28 @@ def test_permute_and_flip_never_errs_more_than_the_exponential_mechanism(scores)
         return math.fsum(p * (max(scores) - s) for p, s in zip(law, scores, strict=True))
 
     assert expected(dp.PermuteAndFlip) <= expected(dp.Exponential) + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [1, 4])
+@pytest.mark.parametrize("kind", [dp.Exponential, dp.PermuteAndFlip])
+def test_no_neighbouring_scores_are_told_apart_by_more_than_epsilon(kind, epsilon):
+    """Every way that each of three scores may move by the sensitivity; one by more would be too far."""
+
+    def farthest(mechanism, moves):
+        worst = 0.0
+        for scores in product(range(4), repeat=3):
+            here = mechanism.probabilities(scores)
+            for move in moves:
+                there = mechanism.probabilities([s + m for s, m in zip(scores, move, strict=True)])
+                worst = max(worst, *(abs(math.log(p / q)) for p, q in zip(here, there, strict=True)))
+        return worst
+
+    every = [*product((-1, 0, 1), repeat=3)]
+    monotone = [move for move in every if min(move) >= 0 or max(move) <= 0]
+    for relation in ("add/remove", "replace"):
+        assert farthest(kind(epsilon=epsilon, sensitivity=1, relation=relation), every) <= epsilon + 1e-12
+    together = kind(epsilon=epsilon, sensitivity=1, scores="monotone")
+    assert farthest(together, monotone) <= epsilon + 1e-12 < farthest(together, every)
 
 
 def renyi_two(p, q):

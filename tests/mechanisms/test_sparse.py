@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.losses import pure
-from discreet.mechanisms.sparse_noise import SparseNoise, seeds_noise
+from discreet.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise
 from oracles import mechanism_laws as oracle
 
 SIZES = range(1, 9)
@@ -99,6 +99,37 @@ def test_releasing_the_compared_value_would_break_it(k):
     assert math.log(density(0) / density(1)) + value >= k * EPSILON + value - 1e-9
 
 
+def long_log_ratio(noise, belows):
+    """ln of how much likelier a round is on D than on D': `belows` times below, then all answers above.
+
+    On D the first queries are 0 and the last 1, on D' the other way round. So many "below" force the
+    threshold up to where tails are exponential, and the ratio comes near the bound of the proof.
+    """
+    rate, query = 1 / float(noise.threshold), 1 / float(noise.query)
+
+    def tail(k):  # Pr[X >= k] of discrete Laplace noise
+        return math.exp(-query * k) / (1 + math.exp(-query)) if k > 0 else 1 - tail(1 - k)
+
+    def likelihood(low, high):
+        return math.fsum(
+            math.exp(-rate * abs(t) + belows * math.log1p(-tail(1 + t - low)))
+            * tail(1 + t - high) ** noise.answers
+            for t in range(-5, int(80 / query))
+        )
+
+    return math.log(likelihood(0, 1) / likelihood(1, 0))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("make", [seeds_noise, optimal_noise])
+def test_a_round_costs_what_a_long_stream_reaches_and_no_more(make, count):
+    noise = make(epsilon=Fraction(1), delta=Fraction(0), count=count)
+    reached = [long_log_ratio(noise, belows) for belows in (10, 10**3, 10**6, 10**9)]
+    assert max(reached) <= noise.round_epsilon + 1e-9
+    assert max(reached) >= 0.99 * noise.round_epsilon
+    assert noise.rounds * max(reached) <= 1 + 1e-9
+
+
 def test_numeric_sparse_costs_epsilon_although_its_shares_add_to_more():
     stream = dp.NumericSparse(epsilon=1, threshold=0, count=5)
     first, second = 5 * (1 / stream.noise.threshold + 2 / stream.noise.query), 10 * stream.noise.value_epsilon
@@ -143,12 +174,20 @@ def test_the_optimal_split_has_less_noise_for_the_same_price(kind, count, delta)
     assert noise[1] < noise[0]
 
 
-def test_a_stream_ends_and_then_refuses():
-    stream = dp.AboveThreshold(epsilon=1, threshold=0)
-    assert stream.test(10**9)
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("kind", [dp.AboveThreshold, dp.Sparse, dp.NumericSparse])
+def test_a_stream_ends_and_then_refuses(kind, count):
+    if kind is dp.AboveThreshold:
+        count, stream = 1, kind(epsilon=1, threshold=0)
+    else:
+        stream = kind(epsilon=1, threshold=0, count=count)
+    for _ in range(count):
+        assert not stream.finished
+        assert stream.test(10**9)
     assert stream.finished
-    with pytest.raises(dp.Finished):
-        stream.test(10**9)
+    for value in (10**9, -(10**9)):
+        with pytest.raises(dp.Finished):
+            stream.test(value)
 
 
 @pytest.mark.parametrize("kind", [dp.AboveThreshold, dp.Sparse, dp.NumericSparse])

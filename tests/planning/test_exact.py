@@ -38,6 +38,20 @@ def test_a_value_never_leaves_its_lattice_and_order_is_kept(bounds, value):
         assert abs(steps * lattice.step - Fraction(value)) <= lattice.step
 
 
+@pytest.mark.parametrize("make", [Lattice.over, Lattice.coarse])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 120), (-7, 7), (5, 6), (-(2**40), 3), (-(2**63), 2**63 - 1), (0, 3 * 2**70)]
+)
+def test_a_whole_number_beyond_its_bounds_is_the_nearer_bound(make, low, high):
+    lattice = make((Fraction(low), Fraction(high)), "integer")
+    for far in (1, 2, 10**3, 2**64, 10**30):
+        assert lattice.place(low - far) == lattice.place(low) == lattice.lowest
+        assert lattice.place(high + far) == lattice.place(high) == lattice.highest
+    for share in range(101):
+        value = low + (high - low) * share // 100
+        assert abs(lattice.place(value) * lattice.step - value) <= lattice.step / 2
+
+
 def test_integers_are_their_own_lattice():
     lattice = Lattice.over((Fraction(-(2**63)), Fraction(2**63 - 1)), "integer")
     assert (lattice.step, lattice.place(2**62 + 1), lattice.place(None)) == (1, 2**62 + 1, None)

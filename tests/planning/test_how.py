@@ -34,8 +34,19 @@ def test_weights_divide_the_price_in_proportion():
 
 
 def test_a_shared_number_has_the_largest_weight_that_it_is_given():
-    _, parts = epsilons(split={"mean": 5})
-    assert parts[1] / parts[0] == pytest.approx(5)
+    """SUM and AVG use one sum, whichever of their columns comes first."""
+    for split in ({"mean": 5}, {"total": 5, "mean": 2}, {"total": 2, "mean": 5}):
+        _, (count, total, known, _) = epsilons(split=split)
+        assert total / count == pytest.approx(5)
+        assert known / count == pytest.approx(split["mean"])
+
+
+@pytest.mark.parametrize("split", [{"n": 5, "half": 2}, {"n": 2, "half": 5}, {"half": 5}])
+def test_an_aggregate_that_two_columns_name_has_the_larger_weight(split):
+    sql = "SELECT COUNT(*) AS n, COUNT(*) / 2 AS half, SUM(debt) AS total FROM accounts"
+    (plan,) = plan_asked(sql, BANK, epsilon=1, split=split)
+    count, total = (step.noise.loss.epsilon(delta=0) for step in plan.sets[0].noises)
+    assert count / total == pytest.approx(5)
 
 
 def test_another_division_is_another_question(tmp_path):

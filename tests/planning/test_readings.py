@@ -6,15 +6,18 @@ fewer than 1840 hits with probability below 1e-9; intervals of half the width co
 found with probability above 1 - 1e-9.
 """
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 import pytest
 
 from discreet.answers import Answer, Receipt
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.planning import ExactTable
+from discreet.planning.readings import Noised, Variance
 from discreet.release import release_invented
 from planning.frozen import plan_of
 from queries.bank import BANK
@@ -110,3 +113,20 @@ def test_noise_is_laplace_without_delta_and_may_be_gaussian_with_it():
     assert isinstance(pure.noise, Laplace)
     assert isinstance(approximate.noise, Gaussian)
     assert approximate.noise.error() < pure.noise.error()
+
+
+@pytest.mark.parametrize("root", [False, True])
+@pytest.mark.parametrize("released", [(900, 40, 12), (900, -40, 12), (50, 3, 4), (2000, 0, 9)])
+def test_an_interval_of_a_spread_holds_it_for_every_number_within_the_parts(released, root):
+    """All squares, sums and counts that the noise may have hidden: none gives a spread beyond the ends."""
+    noise = Laplace(epsilon=2, sensitivity=1, step=1)
+    parts = [Noised(i, noise) for i in range(3)]
+    reading = Variance(*parts, step=Fraction(1), width=10**3, root=root)
+    confidence = Fraction(9, 10)
+    each = 1 - (1 - confidence) / 3
+    ranges = [range(low, high + 1) for low, high in (part.interval(released, each) for part in parts)]
+    interval = reading.interval(released, confidence)
+    for squares, total, count in product(*ranges):
+        spread = max(0.0, (squares - total * total / max(2, count)) / (max(2, count) - 1))
+        truth = math.sqrt(spread) if root else spread
+        assert interval.lower * (1 - 1e-12) <= truth <= interval.upper * (1 + 1e-12)

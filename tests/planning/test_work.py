@@ -350,6 +350,15 @@ def test_an_answer_has_a_limited_number_of_cells(asked, cells):
     )
 
 
+def test_one_cell_beyond_the_limit_is_refused():
+    asked = "SELECT shop, COUNT(*) AS n FROM buys GROUP BY shop"  # 16 cells
+    enough, few = (replace(POLICY, serving=replace(POLICY.serving, max_cells=most)) for most in (16, 15))
+    assert plan_asked(asked, enough, epsilon=0.1)
+    with pytest.raises(UnsupportedQuery) as caught:
+        plan_asked(asked, few, epsilon=0.1)
+    assert caught.value.fields["reason"] == "cells"
+
+
 def test_the_owner_may_set_the_cells_and_stored_answers_stay_theirs():
     text = '[dataset]\nid = "t"\nbudget = { epsilon = 1 }\n[tables.t]\nunit = "p"\n'
     plain, stated = from_toml(text), from_toml(f"{text}[server]\nmax_cells = 10\n")

@@ -1,5 +1,6 @@
 """Tapes that land exactly on thresholds, on the edge of a wedge, and beyond every table."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -180,3 +181,18 @@ def test_a_vanishing_scale_is_0_after_any_number_of_ones(law):
     cells = sampler(law, VANISHING)
     for draw in ("one", "many"):
         assert play(cells, draw, [FULL, FULL, FULL, FULL - 2**60]) == 0
+
+
+@pytest.mark.parametrize("scale", [1000, 10**6])
+@pytest.mark.parametrize("cell", [-3, -1, 0, 2])
+def test_a_continuous_place_becomes_the_nearest_whole_number(scale, cell):
+    """Both ways of rounding, against the place as a fraction; at a half, upwards."""
+    cells = Cells("quadratic", Fraction(scale), sides=2, places="continuous")
+    width = cells._width
+    assert width > 0
+    steps = [(j << 64) // 64 + off for j in range(64) for off in (0, 1)] + [2**64 - 1]
+    exact = [math.floor((cell + Fraction(place, 2**64)) * 2**width + Fraction(1, 2)) for place in steps]
+    assert [cells._combine(cell, place, 64) for place in steps] == exact
+    many = np.full(len(steps), cell, dtype=np.int64)
+    cells._spread(many, np.array(steps, dtype=np.uint64))
+    assert many.tolist() == exact

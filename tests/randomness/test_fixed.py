@@ -14,6 +14,16 @@ def test_the_floor_agrees_with_another_library(exponent, bits):
         assert exp_fixed(exponent, bits) == int(mp.floor(value))
 
 
+@pytest.mark.parametrize("bits", [8, 64, 192])
+@pytest.mark.parametrize("factor", [Fraction(1), Fraction(5, 3), Fraction(1, 1000)])
+def test_an_exponential_is_zero_only_where_it_is_below_one_unit(bits, factor):
+    with mp.workprec(bits + 400):
+        for exponent in (Fraction(bits * percent, 100) for percent in range(1, 100)):
+            value = mp.exp(-mpf(exponent.numerator) / exponent.denominator) * mpf(2) ** bits
+            exact = int(mp.floor(value * factor.numerator / factor.denominator))
+            assert exp_fixed(exponent, bits, factor) == exact
+
+
 @pytest.mark.parametrize("exponent", [Fraction(2) ** 40, Fraction(2) ** 2000])
 def test_a_vanishing_exponential_is_zero_at_once(exponent):
     assert exp_fixed(exponent, 10_000) == 0

@@ -80,6 +80,23 @@ def test_each_thread_draws_another_stream():
     assert all_distinct(read(source), *streams)
 
 
+def test_threads_that_run_at_once_have_no_stream_in_common():
+    """What two threads read from one stream is the same only if they meet: so the streams are compared."""
+    source, streams, meeting = fresh_source(), [], threading.Barrier(4, timeout=60)
+
+    def take():
+        meeting.wait()
+        streams.append(source._stream())
+        meeting.wait()  # an identity may be given out again once its thread has ended
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(stream) for stream in [*streams, source._stream()]}) == 5
+
+
 @pytest.mark.slow
 def test_spawned_processes_draw_distinct_streams():
     script = "from discreet.randomness import fresh_source as f; s = f(); print(*s.words(20).tolist())"
