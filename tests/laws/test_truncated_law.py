@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import chi2
 
-from discreet.mechanisms.truncated import TruncatedLaplace
+from discreet.laws import TruncatedLaplaceLaw
 from discreet.randomness import fresh_source
 from oracles import laws
 
@@ -33,7 +33,7 @@ def fits(draws, law):
 
 @pytest.mark.parametrize(("scale", "most"), CASES)
 def test_truncated_noise_has_the_law_that_is_stated(scale, most):
-    draws = TruncatedLaplace(scale, most)._noise(fresh_source(), DRAWS).tolist()
+    draws = TruncatedLaplaceLaw(scale, most=most).draw(fresh_source(), DRAWS).tolist()
     assert fits(draws, stated(scale, most))
     assert not fits(draws, stated(2 * scale, most) if scale < 50 else stated(scale / 50, most))
 
@@ -43,4 +43,4 @@ def test_the_tail_is_that_of_the_law(scale, most):
     law = stated(scale, most)
     for k in range(-most, most + 2):
         expected = math.fsum(p for value, p in law.items() if value >= k)
-        assert float(TruncatedLaplace(scale, most).tail(k)) == pytest.approx(expected, rel=1e-12)
+        assert float(TruncatedLaplaceLaw(scale, most=most).tail(k)) == pytest.approx(expected, rel=1e-12)
