@@ -33,7 +33,7 @@ from engines.registry import fill
 
 NODES = {"Aggregate", "Call", "Case", "Join", "Literal", "Name", "Nested", "Order", "Output", "Select",
          "TableName", "Union"}  # fmt: skip
-TRIES = 12
+TRIES = 60
 
 
 class Written:

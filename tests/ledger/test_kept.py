@@ -76,7 +76,8 @@ def renew(name, folder):
     """The kept ledger as a file that its curator has opened once: it has this version's tables."""
     if name in ASKED:
         with open_curator(name, folder) as curator:
-            curator.open_all()
+            curator.resources.engine()
+            curator.resources.ledger()
         return folder / f"{name}.ledger"
     place = restore(name, folder)
     Ledger.open(place, dataset="people", **OPENED[name]).close()

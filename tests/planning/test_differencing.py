@@ -13,6 +13,7 @@ from discreet.auditing.replay import Replay
 from discreet.auditing.values import literals_of
 from discreet.errors import DiscreetError
 from discreet.mechanisms import Laplace
+from discreet.planning import plan_asked
 from discreet.queries import read_sql
 from discreet.testing import neighbouring
 from engines.questions import questions
@@ -43,7 +44,7 @@ def check(policy, pair, texts):
 
 def plan_or_none(text, policy):
     try:
-        return plan_of(text, policy, epsilon=1, delta=Fraction(1, 10**6))
+        return plan_asked(text, policy, epsilon=1, delta=Fraction(1, 10**6))[0]
     except DiscreetError:
         return None
 

@@ -77,12 +77,12 @@ DIVIDE = f"""CASE
 END"""
 
 # round() of a double rounds halves to even; the fraction of a double is exact.
-ROUND = """Return CASE WHEN ABS(x - TRUNC(x)) >= 0.5 THEN TRUNC(x) + SIGN(x) ELSE TRUNC(x) END"""
+ROUND = """CASE WHEN ABS(x - TRUNC(x)) >= 0.5 THEN TRUNC(x) + SIGN(x) ELSE TRUNC(x) END"""
 
 
 def reduced(factor: float) -> str:
     """Return x * factor for a factor below 1, or 0 where that is far below a half."""
-    return f"""Return CASE WHEN ABS(x) < {_power(-60)} THEN 0 * SIGN(x)
+    return f"""CASE WHEN ABS(x) < {_power(-60)} THEN 0 * SIGN(x)
         ELSE x * CAST('{factor!r}' AS DOUBLE PRECISION) END"""
 
 
