@@ -63,3 +63,9 @@ def test_batches_of_one_size_are_charged_as_drawn_under_replace():
     run = dp.training(**RUN, steps=100, sigma=4, sampling="fixed")
     assert run.loss == 100 * gaussian(sigma=4, sensitivity=2, relation="replace").drawn(batch=256, of=60_000)
     assert run.epsilon > dp.training(**RUN, steps=100, sigma=4).epsilon
+
+
+def test_shuffled_batches_count_every_epoch_that_a_loader_may_begin():
+    """Of ten examples a loader that drops small batches has one batch of six an epoch."""
+    run = dp.training(examples=10, batch=6, steps=5, sigma=2, delta=1e-5, sampling="shuffled")
+    assert run.loss == 5 * gaussian(sigma=2, sensitivity=2, relation="replace")

@@ -123,9 +123,10 @@ def _steps(examples: int, batch: int, epochs: Real | None, steps: int | None, sa
     if steps is not None:
         return exact_whole(steps, name="steps", least=1)
     assert epochs is not None
-    wanted = exact_positive(epochs, name="epochs") * examples / batch
-    # Shuffled batches are charged by whole epochs; elsewhere a step that is begun is a step.
-    return max(1, math.floor(wanted)) if sampling == "shuffled" else math.ceil(wanted)
+    wanted = exact_positive(epochs, name="epochs")
+    if sampling == "shuffled":
+        return math.ceil(wanted) * (examples // batch)
+    return math.ceil(wanted * examples / batch)  # a step that is begun is a step
 
 
 def _loss(run: Training, sigma: Fraction) -> PrivacyLoss:
@@ -137,9 +138,9 @@ def _loss(run: Training, sigma: Fraction) -> PrivacyLoss:
     )  # a replaced gradient moves a sum by up to 2
     if run.sampling == "fixed":
         return (run.steps * one.drawn(batch=run.batch, of=run.examples)).for_group(run.per_person)
-    # each example is in one batch an epoch, and batches are disjoint: an epoch costs one release
-    # (docs/theory/parallel.md)
-    epochs = math.ceil(Fraction(run.steps * run.batch, run.examples))
+    # Each example is in one batch an epoch, and batches are disjoint: an epoch costs one release
+    # (docs/theory/parallel.md). A loader that drops small batches has the most epochs for its steps.
+    epochs = math.ceil(Fraction(run.steps, run.examples // run.batch))
     return (epochs * one).for_group(run.per_person)
 
 

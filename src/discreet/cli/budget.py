@@ -1,11 +1,13 @@
 """discreet budget and history: the accounts of a ledger, and everything that happened to a data set."""
 
 import json as json_module
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from discreet.cli.shared import Flag
 from discreet.errors import InvalidParameter
+from discreet.numerics import short_up
 
 
 def budget(
@@ -146,4 +148,5 @@ def _show_history(records: tuple[Any, ...]) -> None:
 
 
 def _short(number: str | None) -> str:
-    return "" if number is None else f"{float(number):.6g}"
+    """Return what was spent in six digits, rounded up."""
+    return "" if number is None else short_up(Fraction(number))

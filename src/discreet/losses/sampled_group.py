@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
+from discreet.errors import InternalError
 from discreet.losses.curve import NOTHING, below_the_dots, connect_the_dots, dots
 from discreet.losses.family import DIRECTIONS, Curve, Direction, Family
 from discreet.losses.pair import Pair
@@ -155,7 +156,7 @@ class Parted(Family):
         return ball(self.mu_squared_of_one) / 2 * (self.leave + self.come) ** 2
 
     def for_group(self, size: int) -> Family:
-        raise NotImplementedError  # the parts of a group are never asked for
+        raise InternalError("the parts of a group must not be grouped again.")
 
 
 @remembered(64)
