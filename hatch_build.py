@@ -12,7 +12,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 # What is taken, by the end of its path in Plotly's package, and its name in ours (git ignores both).
 TAKEN = {"package_data/plotly.min.js": "plotly.min.js", "licenses/LICENSE.txt": "plotly.LICENSE.txt"}
-FOLDER = Path("src", "discreet", "pictures")
+FOLDER = Path("src", "discreet", "apps", "pictures")
 
 
 class PlotlyScript(BuildHookInterface):

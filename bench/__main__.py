@@ -10,6 +10,7 @@ BENCHES = (
     "accuracy",
     "audit",
     "cover",
+    "journey",
     "ledger",
     "local",
     "mechanisms",

@@ -10,8 +10,8 @@ from functools import partial
 from itertools import product
 
 from bench.harness import Report, Rivals, Row, seconds
-from discreet.accounting import Account, calibrate
-from discreet.losses import (
+from discreet.kernel.accounting import Account, calibrate
+from discreet.kernel.losses import (
     ApproxDP,
     PrivacyLoss,
     PureDP,
@@ -22,7 +22,7 @@ from discreet.losses import (
     sampled,
     sampled_group,
 )
-from discreet.numerics import Interval
+from discreet.kernel.numerics import Interval
 
 DELTA, TINY_DELTA, TURNS = 1e-6, 1e-20, 3
 CHARGES, CHARGES_LIMIT = 10**5, 10.0  # seconds

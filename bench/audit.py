@@ -22,7 +22,7 @@ import numpy as np
 import discreet as dp
 from bench.harness import RESULTS, Rivals, show_time
 from bench.statdp_examples import EXAMPLES
-from discreet.auditing.neighbours import vectors
+from discreet.apps.auditing.neighbours import vectors
 
 CLAIMED = 0.7  # the privacy level at which StatDP's examples are judged
 OUTPUTS = 50_000

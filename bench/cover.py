@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 from bench.harness import Report, Rivals, Row, seconds
-from discreet.accounting.bounds import epsilon_and_delta_at_most
-from discreet.planning import Plan, plan_asked, with_bounds
-from discreet.tables import Policy, from_arguments
+from discreet.asking.planning import Plan, plan_asked, with_bounds
+from discreet.asking.policy import Policy, from_arguments
+from discreet.kernel.accounting.bounds import epsilon_and_delta_at_most
 
 CITIES = tuple(f"city {number}" for number in range(200))
 COUNT = "SELECT COUNT(*) AS n FROM t"

@@ -19,9 +19,9 @@ from pathlib import Path
 import psycopg
 
 from bench.harness import Report, Row
-from discreet.ledger import Ledger, Ration, Request
-from discreet.ledger.sqlite.connection import configure
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, Ration, Request
+from discreet.kernel.ledger.sqlite.connection import configure
+from discreet.kernel.losses import PureDP
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from servers.postgres import PostgresServer

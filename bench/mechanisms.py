@@ -7,7 +7,7 @@ import numpy as np
 
 import discreet as dp
 from bench.harness import ROUNDS, Report, Rivals, Row, seconds
-from discreet.randomness import discrete_laplace, fresh_source
+from discreet.kernel.randomness import discrete_laplace, fresh_source
 
 MANY, CANDIDATES = 10**6, 10**5
 SELECTION_LIMIT, VECTOR_LIMIT, SCALAR_LIMIT = 1 / 10, 1.3, 1 / 6

@@ -7,7 +7,7 @@ import numpy as np
 
 import discreet as dp
 from bench.harness import ROUNDS, Report, Rivals, Row, seconds
-from discreet.randomness import choice, discrete_laplace, fresh_source, rounded_gaussian
+from discreet.kernel.randomness import choice, discrete_laplace, fresh_source, rounded_gaussian
 
 SCALES = (1, 10, 1000, 10**6)
 MANY, SOME, FEW = 10**6, 20_000, 1000

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cache
 
 from discreet import Curator
-from discreet.answers import Answer, Receipt
-from discreet.engines import open_engine
-from discreet.planning import ExactPlan, ExactTable
-from discreet.release import release_invented
-from discreet.tables import Value
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.engines import open_engine
+from discreet.asking.planning import ExactPlan, ExactTable
+from discreet.asking.policy import Value
+from discreet.asking.release import release_invented
 
 
 def released(

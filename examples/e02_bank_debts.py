@@ -5,11 +5,11 @@ in the table fails on another table; noise scaled to the largest debt that the r
 """
 
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis, log_axis
 from discreet.pictures.traces import bars
+
+import discreet as dp
 
 CENT = 100  # the sum is counted in whole cents, so that nothing is rounded
 DEBTS = {"Alice": 280079800, "Bob": 700000, "Charlie": 156, "Xander": 0}

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis
 from discreet.pictures.traces import bars
+
+import discreet as dp
 
 BIDS = [Fraction(1), Fraction(1), Fraction(1), Fraction("3.01")]
 PRICES = [Fraction(i, 4) for i in range(1, 13)] + [Fraction("3.01"), Fraction("3.02")]

@@ -6,11 +6,11 @@ k/ε; report noisy max publishes one index and gets by with scale 1/ε.
 
 import numpy as np
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis
 from discreet.pictures.traces import dots
+
+import discreet as dp
 
 RUNS = 500
 EPSILON = 1

@@ -7,11 +7,11 @@ replaced. Without a curator everybody tells the truth with probability 3/4, and 
 import math
 
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import log_axis
 from discreet.pictures.traces import line
+
+import discreet as dp
 
 PEOPLE, SHARE = 2000, 0.7
 EPSILON = math.log(3)  # what 3/4 against 1/4 costs

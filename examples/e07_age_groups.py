@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis
 from discreet.pictures.traces import bars
+
+import discreet as dp
 
 EDGES = [0, 15, 30, 45, 60, 75, 120]
 EPSILON = 0.5

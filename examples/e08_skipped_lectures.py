@@ -2,11 +2,11 @@
 
 import numpy as np
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import log_axis
 from discreet.pictures.traces import line
+
+import discreet as dp
 
 LECTURES, EPSILON = 15, 1
 SIZES = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000]

@@ -7,11 +7,11 @@ row is almost surely out when δ is not far below 1/n.
 import math
 
 from command import options, save
-
-import discreet as dp
 from discreet.pictures import Picture
 from discreet.pictures.theme import log_axis
 from discreet.pictures.traces import line
+
+import discreet as dp
 
 
 def someone_leaks(delta: float, people: float) -> float:

@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet import query_run
+from discreet.asking import query_run
 
 CANARY = "Zanzibar-4242"
 SQL = "SELECT city, COUNT(*) AS n, SUM(debt) AS total FROM people GROUP BY city"
@@ -204,7 +204,7 @@ def test_an_error_inside_the_release_says_nothing_of_the_data(tmp_path, monkeypa
         def broken(*_):
             raise ValueError(CANARY)
 
-        monkeypatch.setattr("discreet.release._release", broken)
+        monkeypatch.setattr("discreet.asking.release._release", broken)
         with pytest.raises(dp.InternalError) as failure:
             curator.ask(SQL, epsilon=0.5)
         assert CANARY not in repr(failure.value)
@@ -347,7 +347,7 @@ def test_an_answer_that_cannot_be_stored_is_not_shown(tmp_path, monkeypatch):
         raise dp.LedgerConflict("the disk is full")
 
     with opened(tmp_path) as curator:
-        monkeypatch.setattr("discreet.ledger.Ledger.answer", full)
+        monkeypatch.setattr("discreet.kernel.ledger.Ledger.answer", full)
         with pytest.raises(dp.LedgerConflict):
             curator.ask(SQL, epsilon=0.5)
         assert curator.remaining.epsilon == Fraction(3, 2)

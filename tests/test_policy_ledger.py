@@ -2,10 +2,10 @@
 
 import pytest
 
-from discreet.curator import Curator
+from discreet.asking.curator import Curator
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
-from discreet.ledger import FileAnchor
-from discreet.losses import PureDP
+from discreet.kernel.ledger import FileAnchor
+from discreet.kernel.losses import PureDP
 
 ASKED = "SELECT COUNT(*) AS n FROM people"
 

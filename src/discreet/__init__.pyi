@@ -1,14 +1,6 @@
 # The public names of discreet: this list is the contract, and the only one. discreet/__init__.py reads it.
-from discreet import (
-    accounting as accounting,
-    auditing as auditing,
-    local as local,
-    losses as losses,
-    pictures as pictures,
-)
-from discreet.accounting import Training as Training, training as training
-from discreet.answers import Answer as Answer, Receipt as Receipt
-from discreet.auditing import (
+from discreet.apps import auditing as auditing, pictures as pictures
+from discreet.apps.auditing import (
     AuditReport as AuditReport,
     QuestionReport as QuestionReport,
     ReplayReport as ReplayReport,
@@ -16,8 +8,13 @@ from discreet.auditing import (
     audit_question as audit_question,
     replay as replay,
 )
-from discreet.client import connect as connect
-from discreet.curator import Curator as Curator
+from discreet.asking import local as local
+from discreet.asking.answers import Answer as Answer, Receipt as Receipt
+from discreet.asking.client import connect as connect
+from discreet.asking.curator import Curator as Curator
+from discreet.asking.planning import Plan as Plan
+from discreet.asking.policy import each_row as each_row
+from discreet.asking.queries import column as column
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
     DiscreetError as DiscreetError,
@@ -32,7 +29,9 @@ from discreet.errors import (
     Unauthenticated as Unauthenticated,
     UnsupportedQuery as UnsupportedQuery,
 )
-from discreet.losses import (
+from discreet.kernel import accounting as accounting, losses as losses
+from discreet.kernel.accounting import Training as Training, training as training
+from discreet.kernel.losses import (
     GDP as GDP,
     ZCDP as ZCDP,
     ApproxDP as ApproxDP,
@@ -45,7 +44,7 @@ from discreet.losses import (
     compose_optimal as compose_optimal,
     max_divergence as max_divergence,
 )
-from discreet.mechanisms import (
+from discreet.kernel.mechanisms import (
     AboveThreshold as AboveThreshold,
     CountedKeys as CountedKeys,
     DiscreteGaussian as DiscreteGaussian,
@@ -63,9 +62,9 @@ from discreet.mechanisms import (
     Staircase as Staircase,
     TopK as TopK,
 )
-from discreet.mechanisms.additive import DimensionWarning as DimensionWarning
-from discreet.mechanisms.price import DeltaWarning as DeltaWarning
-from discreet.mechanisms.statistics import (
+from discreet.kernel.mechanisms.additive import DimensionWarning as DimensionWarning
+from discreet.kernel.mechanisms.price import DeltaWarning as DeltaWarning
+from discreet.kernel.mechanisms.statistics import (
     bounded_sum as bounded_sum,
     count as count,
     histogram as histogram,
@@ -74,10 +73,7 @@ from discreet.mechanisms.statistics import (
     quantile as quantile,
     variance as variance,
 )
-from discreet.numerics import Estimate as Estimate, Interval as Interval
-from discreet.planning import Plan as Plan
-from discreet.queries import column as column
-from discreet.tables import each_row as each_row
+from discreet.kernel.numerics import Estimate as Estimate, Interval as Interval
 
 __version__: str
 __all__: tuple[str, ...]

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.accounting import Account, rule_for
 from discreet.errors import BudgetExceeded, InvalidParameter
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, approximate, gaussian, laplace
+from discreet.kernel.accounting import Account, rule_for
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, approximate, gaussian, laplace
 
 BUDGETS = [
     (PureDP(1), None, PureDP),

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.accounting.bounds import (
+from discreet.kernel.accounting.bounds import (
     covers,
     epsilon_and_delta_at_most,
     epsilon_at_most,
@@ -15,7 +15,7 @@ from discreet.accounting.bounds import (
     rho_and_delta_at_most,
     rho_at_most,
 )
-from discreet.losses import (
+from discreet.kernel.losses import (
     GDP,
     ZCDP,
     ApproxDP,

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from discreet import losses
-from discreet.accounting.calibrate import calibrate, keeps
 from discreet.errors import InvalidParameter
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+from discreet.kernel import losses
+from discreet.kernel.accounting.calibrate import calibrate, keeps
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 
 def laplace(scale):

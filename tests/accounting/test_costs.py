@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.accounting import Total, rule_for
-from discreet.accounting.bounds import covers
-from discreet.accounting.units import ONE
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+from discreet.kernel.accounting import Total, rule_for
+from discreet.kernel.accounting.bounds import covers
+from discreet.kernel.accounting.units import ONE
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 THIRD, THOUSANDTH = Fraction(1, 3), Fraction(1, 1000)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 import discreet as dp
-from discreet.accounting import Experiment, Round
+from discreet.kernel.accounting import Experiment, Round
 
 RESPONSE = Round([F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)])
 

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.accounting import Account, Total, raised_rule, rule_for
-from discreet.accounting.advanced import Advanced
-from discreet.accounting.moments import Concentrated
-from discreet.accounting.units import from_units, units_down
 from discreet.errors import BudgetExceeded
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
+from discreet.kernel.accounting import Account, Total, raised_rule, rule_for
+from discreet.kernel.accounting.advanced import Advanced
+from discreet.kernel.accounting.moments import Concentrated
+from discreet.kernel.accounting.units import from_units, units_down
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
 NAMES = ("epsilon", "delta", "rho", "mu")
 THIRD = Fraction(1, 3)
@@ -141,7 +141,7 @@ def test_after_a_raise_the_squares_begin_anew_on_what_came_on_top():
 
 
 def test_a_rule_with_what_it_carries_is_read_back():
-    from discreet.accounting import read_rule
+    from discreet.kernel.accounting import read_rule
 
     rule = rule_for(ApproxDP(1, 1e-6), filter="advanced")
     raised, _ = raised_rule(rule, ApproxDP(2, 2e-6), spend(rule, Total(), 0.5))

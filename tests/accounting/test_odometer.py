@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.accounting import Odometer
 from discreet.errors import InvalidParameter
-from discreet.losses import ZCDP, ApproxDP, PureDP, gaussian, laplace
+from discreet.kernel.accounting import Odometer
+from discreet.kernel.losses import ZCDP, ApproxDP, PureDP, gaussian, laplace
 
 
 def charged(count, epsilon, **options):

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from discreet.accounting import Total, rule_for
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian
+from discreet.kernel.accounting import Total, rule_for
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP, gaussian
 from oracles.adversary import above, delta_at, moment, worst_value
 
 STEP = Fraction(1, 20)

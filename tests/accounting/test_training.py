@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.losses import gaussian
+from discreet.kernel.losses import gaussian
 
 RUN = {"examples": 60_000, "batch": 256, "delta": 1e-5}
 

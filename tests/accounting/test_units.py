@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.accounting.units import (
+from discreet.errors import InvalidParameter
+from discreet.kernel.accounting.units import (
     ONE,
     Total,
     decimal_text,
@@ -16,7 +17,6 @@ from discreet.accounting.units import (
     units_down,
     units_up,
 )
-from discreet.errors import InvalidParameter
 
 NUMBERS = st.integers(0, 10**63)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.answers import Answer, Receipt
-from discreet.answers.adding_up import add_up
-from discreet.engines import MemoryEngine
-from discreet.tables import from_toml
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.answers.adding_up import add_up
+from discreet.asking.engines import MemoryEngine
+from discreet.asking.policy import from_toml
 from planning.frozen import plan_of
 from queries.bank import BANK
 

@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from discreet.answers import Answer, Receipt
+from discreet.asking.answers import Answer, Receipt
 from planning.frozen import plan_of
 
 PLAN = plan_of(

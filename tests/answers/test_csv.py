@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from discreet.answers import Answer, Receipt
-from discreet.planning import plan_asked
-from discreet.tables import from_arguments
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.planning import plan_asked
+from discreet.asking.policy import from_arguments
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 SIGNS = ('"', ",", "\n", "\r", " ", "=", "a", "'", ";", "é")

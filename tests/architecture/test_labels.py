@@ -32,7 +32,7 @@ def missing(sources: dict[str, str]) -> list[str]:
 def test_every_label_of_the_code_is_defined_in_the_theory():
     sources = {str(path): path.read_text() for path in (ROOT / "src").rglob("*.py")}
     assert missing(sources) == []
-    bounding = (ROOT / "src/discreet/engines/sql/bounding.py").read_text()
+    bounding = (ROOT / "src/discreet/asking/engines/sql/bounding.py").read_text()
     assert {"C1", "C2", "C4", "C5", "C6"} <= labels_in(bounding)  # the hard file names its steps
 
 

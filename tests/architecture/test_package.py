@@ -1,7 +1,7 @@
 """The package's own folder holds what is of the package, and nothing that running it leaves behind."""
 
 import discreet
-from discreet.tables import sibling_path
+from discreet.asking.policy import sibling_path
 from house import ROOT, files_of_the_package, strangers
 
 LEFT = ("demo/people.ledger", "demo/people.ledger-journal", "demo/people.ledger.owners/owner-1", "demo/lock")
@@ -13,7 +13,7 @@ def test_every_file_is_of_the_package():
 
 def test_what_a_ledger_leaves_is_seen_and_a_new_source_file_is_not():
     left = {f"src/discreet/{name}" for name in LEFT}
-    new = {"src/discreet/new.py", "src/discreet/server/templates/new.html"}
+    new = {"src/discreet/new.py", "src/discreet/apps/server/templates/new.html"}
     assert strangers(left | new | files_of_the_package()) == left
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.auditing import blackbox
-from discreet.auditing.blackbox import draw_pair, try_samples
-from discreet.auditing.claim import Claim
-from discreet.auditing.report import AuditReport
+from discreet.apps.auditing import blackbox
+from discreet.apps.auditing.blackbox import draw_pair, try_samples
+from discreet.apps.auditing.claim import Claim
+from discreet.apps.auditing.report import AuditReport
 
 rng = np.random.default_rng()
 CLAIM = Claim.read(1)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.auditing.bins import partition
+from discreet.apps.auditing.bins import partition
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.auditing.claim import Claim
+from discreet.apps.auditing.claim import Claim
 
 
 def test_a_number_is_a_pure_epsilon():

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from discreet.auditing.datasets import SOMEBODY, invent_neighbours
-from discreet.auditing.stage import Stage
-from discreet.auditing.values import literals_of, odd_values, plain_values
+from discreet.apps.auditing.datasets import SOMEBODY, invent_neighbours
+from discreet.apps.auditing.stage import Stage
+from discreet.apps.auditing.values import literals_of, odd_values, plain_values
+from discreet.asking.policy import Column, from_arguments
+from discreet.asking.queries import read_sql
 from discreet.errors import InvalidParameter
-from discreet.queries import read_sql
-from discreet.tables import Column, from_arguments
 from discreet.testing import neighbouring
 from queries.bank import BANK
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from discreet.auditing.events import Training, choose_events, put_in_words
-from discreet.auditing.features import list_features
-from discreet.auditing.learned import learn_features
-from discreet.auditing.outcomes import read_outcomes
+from discreet.apps.auditing.events import Training, choose_events, put_in_words
+from discreet.apps.auditing.features import list_features
+from discreet.apps.auditing.learned import learn_features
+from discreet.apps.auditing.outcomes import read_outcomes
 
 rng = np.random.default_rng()
 

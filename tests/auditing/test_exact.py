@@ -6,10 +6,10 @@ from math import exp, log
 import pytest
 
 import discreet as dp
-from discreet.auditing import audit
-from discreet.auditing.claim import Claim
-from discreet.auditing.exact import verify
-from discreet.laws import (
+from discreet.apps.auditing import audit
+from discreet.apps.auditing.claim import Claim
+from discreet.apps.auditing.exact import verify
+from discreet.kernel.laws import (
     DiscreteGaussianLaw,
     GaussianLaw,
     LaplaceLaw,
@@ -18,7 +18,7 @@ from discreet.laws import (
     TruncatedLaplaceLaw,
     compute_transcripts,
 )
-from discreet.numerics import ball, working_precision
+from discreet.kernel.numerics import ball, working_precision
 
 WIDTH, QUARTER = Fraction(7, 12), Fraction(1, 4)
 NOISES = [

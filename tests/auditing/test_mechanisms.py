@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 import discreet as dp
-from discreet.auditing.targets import read_mechanism
-from discreet.mechanisms import ALL
-from discreet.mechanisms.mechanism import as_outcome
-from discreet.randomness import fresh_source
+from discreet.apps.auditing.targets import read_mechanism
+from discreet.kernel.mechanisms import ALL
+from discreet.kernel.mechanisms.mechanism import as_outcome
+from discreet.kernel.randomness import fresh_source
 
 EXAMPLES = [
     pytest.param(kind(**case.parameters), case.neighbours, id=f"{kind.__name__}-{number}")

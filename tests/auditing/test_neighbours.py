@@ -1,7 +1,7 @@
 import pytest
 
 import discreet as dp
-from discreet.auditing.neighbours import edges, numbers, tables, vectors
+from discreet.apps.auditing.neighbours import edges, numbers, tables, vectors
 
 
 def test_numbers_differ_by_the_sensitivity():

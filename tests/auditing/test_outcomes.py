@@ -4,8 +4,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from discreet.auditing.features import last_bits, lowest_bit
-from discreet.auditing.outcomes import read_outcomes
+from discreet.apps.auditing.features import last_bits, lowest_bit
+from discreet.apps.auditing.outcomes import read_outcomes
 from discreet.errors import InvalidParameter
 
 

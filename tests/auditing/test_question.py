@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet import release
-from discreet.auditing.datasets import invent_neighbours
-from discreet.auditing.releasing import ExactSide, Releases
-from discreet.auditing.stage import Stage
-from discreet.engines import memory
+from discreet.apps.auditing.datasets import invent_neighbours
+from discreet.apps.auditing.releasing import ExactSide, Releases
+from discreet.apps.auditing.stage import Stage
+from discreet.asking import release
+from discreet.asking.engines import memory
+from discreet.asking.planning import plan_asked
+from discreet.asking.policy import LedgerPlace
 from discreet.errors import EngineFailure, InvalidParameter
-from discreet.planning import plan_asked
-from discreet.tables import LedgerPlace
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 

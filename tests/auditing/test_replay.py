@@ -9,15 +9,15 @@ from fractions import Fraction
 
 import pytest
 
-from discreet import query_run, release
-from discreet.answers import Receipt
-from discreet.auditing import replay
-from discreet.auditing.replay import Replay
-from discreet.engines import memory
+from discreet.apps.auditing import replay
+from discreet.apps.auditing.replay import Replay
+from discreet.asking import query_run, release
+from discreet.asking.answers import Receipt
+from discreet.asking.engines import memory
+from discreet.asking.planning import Lattice, RowCount
 from discreet.errors import DiscreetError, EngineFailure
-from discreet.ledger import charging
-from discreet.losses import PureDP
-from discreet.planning import Lattice, RowCount
+from discreet.kernel.ledger import charging
+from discreet.kernel.losses import PureDP
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 
@@ -104,7 +104,9 @@ def test_a_report_says_what_it_saw():
 def column_bounds_for_an_expression(patch):
     """Clamped before the expression: its bounds are those of the column, and nothing is clamped after it."""
     patch.setattr(
-        sys.modules["discreet.planning.plan_exact"], "_bounds", lambda measure: (Fraction(0), Fraction(120))
+        sys.modules["discreet.asking.planning.plan_exact"],
+        "_bounds",
+        lambda measure: (Fraction(0), Fraction(120)),
     )
     patch.setattr(
         Lattice, "place", lambda self, value: None if value is None else math.floor(value / self.step)
@@ -243,7 +245,7 @@ def half_of_the_price_charged(patch):
 def every_answer_charged_again(patch):
     numbers = itertools.count()
     patch.setattr(charging, "question_digest", lambda declared, request: f"question {next(numbers)}")
-    patch.setattr("discreet.ledger.ledger.question_digest", charging.question_digest, raising=False)
+    patch.setattr("discreet.kernel.ledger.ledger.question_digest", charging.question_digest, raising=False)
 
 
 def rows_counted_on_the_receipt(patch):

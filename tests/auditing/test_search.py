@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.auditing import search
-from discreet.auditing.search import Search
+from discreet.apps.auditing import search
+from discreet.apps.auditing.search import Search
 
 KINDS = {
     np.float64: st.floats(width=64),

@@ -3,7 +3,7 @@ import math
 import pytest
 
 import discreet as dp
-from discreet.auditing import check_sensitivity
+from discreet.apps.auditing import check_sensitivity
 
 DEBT = (0, 10_000_000)
 MAP = [(25, 50), (-125, -65)]  # latitudes and longitudes

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from discreet.cli import main
-from discreet.losses import laplace, read_loss
+from discreet.apps.cli import main
+from discreet.kernel.losses import laplace, read_loss
 
 
 def run(*words):

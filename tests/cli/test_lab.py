@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.cli import main
+from discreet.apps.cli import main
 
 DISCREET = str(Path(sys.executable).with_name("discreet"))
 
@@ -43,7 +43,7 @@ def test_a_port_that_is_taken_is_refused(capsys):
 
 @pytest.mark.parametrize("command", [["lab", "--no-browser"], ["serve", "--demo"]])
 def test_without_the_servers_packages_the_error_names_the_extra(command, monkeypatch, capsys):
-    monkeypatch.setattr("discreet.cli.shared.NEEDED", ("a_package_that_is_not_there",))
+    monkeypatch.setattr("discreet.apps.cli.shared.NEEDED", ("a_package_that_is_not_there",))
     with pytest.raises(SystemExit) as stopped:
         main(command)
     assert stopped.value.code == 2

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from discreet.cli import main
-from discreet.ledger import Entry, FileAnchor, Head, Ledger, Request
-from discreet.ledger.verification import replay
-from discreet.losses import ApproxDP, PureDP
+from discreet.apps.cli import main
+from discreet.kernel.ledger import Entry, FileAnchor, Head, Ledger, Request
+from discreet.kernel.ledger.verification import replay
+from discreet.kernel.losses import ApproxDP, PureDP
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from discreet.cli import main
+from discreet.apps.cli import main
 
 
 def run(capsys, *words):

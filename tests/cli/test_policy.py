@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.cli import main
+from discreet.apps.cli import main
+from discreet.asking.policy import from_toml
 from discreet.errors import InvalidParameter
-from discreet.tables import from_toml
 
 CANARY = "xyzzy-canary-4711"
 

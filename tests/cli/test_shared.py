@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from discreet.answers import show_value
-from discreet.cli.shared import fitted
+from discreet.apps.cli.shared import fitted
+from discreet.asking.answers import show_value
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.client.transport import Transport, write_object
+from discreet.asking.client.transport import Transport, write_object
 from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"

@@ -7,7 +7,7 @@ from fractions import Fraction as F
 import pytest
 
 import discreet as dp
-from discreet.mechanisms import ALL
+from discreet.kernel.mechanisms import ALL
 
 # mechanism -> its parameters, and the same with more noise
 MECHANISMS = {

@@ -13,11 +13,11 @@ import pytest
 from scipy.stats import chi2
 
 from discreet import InvalidParameter, PrivacyLoss
-from discreet.losses import pure
-from discreet.mechanisms import ALL, Mechanism
-from discreet.mechanisms.mechanism import as_outcome
-from discreet.numerics import ball
-from discreet.randomness import fresh_source
+from discreet.kernel.losses import pure
+from discreet.kernel.mechanisms import ALL, Mechanism
+from discreet.kernel.mechanisms.mechanism import as_outcome
+from discreet.kernel.numerics import ball
+from discreet.kernel.randomness import fresh_source
 from oracles import laws, mechanism_laws as oracle
 
 EXAMPLES = [

@@ -12,7 +12,7 @@ from decimal import Decimal
 import pytest
 
 import discreet as dp
-from discreet.losses import exponential_nonadaptive, shuffled, shuffled_closed_form
+from discreet.kernel.losses import exponential_nonadaptive, shuffled, shuffled_closed_form
 
 VALUES = [
     None,

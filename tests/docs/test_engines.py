@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from discreet.engines import ENGINES
-from discreet.queries.functions import FUNCTIONS
+from discreet.asking.engines import ENGINES
+from discreet.asking.queries.types import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "engines.md").read_text()
 

@@ -3,7 +3,7 @@
 import runpy
 from pathlib import Path
 
-from discreet.mechanisms import ALL
+from discreet.kernel.mechanisms import ALL
 
 ROOT = Path(__file__).parents[2]
 

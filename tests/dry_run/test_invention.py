@@ -4,8 +4,8 @@ import datetime
 from dataclasses import replace
 from fractions import Fraction
 
-from discreet.dry_run import Belief, complete, invent, rehearse
-from discreet.tables import from_arguments
+from discreet.asking.dry_run import Belief, complete, invent, rehearse
+from discreet.asking.policy import from_arguments
 from planning.frozen import plan_of
 from queries.bank import BANK
 

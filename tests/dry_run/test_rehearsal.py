@@ -4,7 +4,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet import resources
+from discreet.asking import resources
 
 DECLARED = {
     "unit": "person",

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, get_args
 
-from discreet.queries.functions import CASTS, FUNCTIONS
-from discreet.queries.nodes import (
+from discreet.asking.policy import from_toml
+from discreet.asking.queries.nodes import (
     Aggregate,
     AggregateName,
     Call,
@@ -31,7 +31,7 @@ from discreet.queries.nodes import (
     TableName,
     Union,
 )
-from discreet.tables import from_toml
+from discreet.asking.queries.types import CASTS, FUNCTIONS
 
 POLICY = from_toml(
     """

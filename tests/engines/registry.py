@@ -12,8 +12,8 @@ from typing import Any
 
 import psycopg
 
-from discreet.engines import ENGINES, DuckDBEngine, Engine, MemoryEngine, PostgresEngine, SparkEngine
-from discreet.engines.sql.numbering import NumberedStatement
+from discreet.asking.engines import ENGINES, DuckDBEngine, Engine, MemoryEngine, PostgresEngine, SparkEngine
+from discreet.asking.engines.sql.numbering import NumberedStatement
 from engines.people import as_arrow
 
 POSTGRES = {

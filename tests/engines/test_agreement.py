@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings, strategies as st
 
-from discreet.engines import MemoryEngine
-from discreet.engines.rows import Rows
+from discreet.asking.engines import MemoryEngine
+from discreet.asking.engines.rows import Rows
+from discreet.asking.planning import plan_exact
+from discreet.asking.queries import Call, read_question
+from discreet.asking.queries.types import FUNCTIONS
 from discreet.errors import UnsupportedQuery
-from discreet.planning import plan_exact
-from discreet.queries import Call, read_question
-from discreet.queries.functions import FUNCTIONS
 from engines import functions
 from engines.people import crowd, tables
 from engines.questions import questions

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from discreet.engines import DuckDBEngine, MemoryEngine, memory
-from discreet.engines.rows import Row, cap_rows
-from discreet.engines.sql import bounding, column, relations, whole
-from discreet.planning import RowCount, UnitCount, plan_exact
-from discreet.queries import read_question
+from discreet.asking.engines import DuckDBEngine, MemoryEngine, memory
+from discreet.asking.engines.rows import Row, cap_rows
+from discreet.asking.engines.sql import bounding, column, relations, whole
+from discreet.asking.planning import RowCount, UnitCount, plan_exact
+from discreet.asking.queries import read_question
 from engines.people import BIG, as_arrow, tables
 from queries.bank import BANK
 from queries.test_read import ACCEPTED

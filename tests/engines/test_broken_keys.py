@@ -6,12 +6,12 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
-from discreet.engines.sql import relations
+from discreet.asking.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
+from discreet.asking.engines.sql import relations
+from discreet.asking.planning import plan_exact
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import Joined, read_question
 from discreet.errors import PolicyViolation
-from discreet.planning import plan_exact
-from discreet.queries import Joined, read_question
-from discreet.tables import from_toml
 from engines.people import as_arrow
 from engines.registry import fill
 

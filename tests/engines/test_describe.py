@@ -5,8 +5,8 @@ import contextlib
 import duckdb
 import pytest
 
-from discreet.engines import DuckDBEngine, describe_policy
-from discreet.tables import from_arguments
+from discreet.asking.engines import DuckDBEngine, describe_policy
+from discreet.asking.policy import from_arguments
 
 ROWS = "SELECT 1 AS person, 'Ottawa' AS city, 2.5::DOUBLE AS debt, DATE '2026-01-01' AS since, [1] AS list"
 

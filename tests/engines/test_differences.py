@@ -12,7 +12,7 @@ import duckdb
 import psycopg
 import pytest
 
-from discreet.engines.spark.session import open_beside
+from discreet.asking.engines.spark.session import open_beside
 
 DAY = datetime.date(2020, 3, 1)  # a Sunday
 LONG = "CAST('10000000000000000000000000000000001' AS DECIMAL(38, 0))"  # 35 digits

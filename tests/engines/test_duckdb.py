@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engines import DuckDBEngine
+from discreet.asking.engines import DuckDBEngine
+from discreet.asking.planning import plan_exact
+from discreet.asking.policy import from_arguments, from_toml
+from discreet.asking.queries import read_question
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
-from discreet.planning import plan_exact
-from discreet.queries import read_question
-from discreet.tables import from_arguments, from_toml
 
 CANARY = "xyzzy-canary-4711"
 CSV = "person,city,debt,active\n1,Ottawa,10.5,true\n1,Toronto,,false\n2,Ottawa,NA,\n,Ottawa,1,true\n"
@@ -199,7 +199,7 @@ def test_engine_errors_are_one_constant(frame, monkeypatch, capfd):
     engine = DuckDBEngine(policy(None), {"t": frame})
     plan = plan_of("SELECT COUNT(*) AS n FROM t", engine)
     fault = f"SELECT CAST('{CANARY}' AS INTEGER)"
-    monkeypatch.setattr("discreet.engines.sql.bounding.exp.Select.sql", lambda self, dialect: fault)
+    monkeypatch.setattr("discreet.asking.engines.sql.bounding.exp.Select.sql", lambda self, dialect: fault)
     with pytest.raises(EngineFailure) as caught:
         engine.run(plan)
     assert caught.value.__cause__ is None

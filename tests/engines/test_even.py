@@ -18,19 +18,19 @@ import pytest
 from scipy.stats import chi2
 from sqlglot import exp
 
-from discreet.engines import (
+from discreet.asking.engines import (
     DuckDBEngine,
     MemoryEngine,
     PostgresEngine,
     SparkEngine,
     memory,
 )
-from discreet.engines.duckdb.dialect import DuckDBDialect
-from discreet.engines.sql import binary, bounding, call, cast, relations, whole
-from discreet.engines.sql.bounding import Statement
-from discreet.planning import plan_exact
-from discreet.queries import read_question
-from discreet.tables import from_toml
+from discreet.asking.engines.duckdb.dialect import DuckDBDialect
+from discreet.asking.engines.sql import binary, bounding, call, cast, relations, whole
+from discreet.asking.engines.sql.bounding import Statement
+from discreet.asking.planning import plan_exact
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import read_question
 from engines.registry import NumberingDuckDB, fill
 
 FALSE_ALARM = 1e-12

@@ -7,10 +7,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from discreet.engines import DuckDBEngine
-from discreet.planning import Sum, plan_exact
-from discreet.queries import read_question
-from discreet.tables import from_toml
+from discreet.asking.engines import DuckDBEngine
+from discreet.asking.planning import Sum, plan_exact
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import read_question
 
 POLICY = from_toml("""
 [dataset]

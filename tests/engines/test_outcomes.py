@@ -15,18 +15,18 @@ from typing import ClassVar
 import pytest
 from sqlglot import exp
 
-from discreet.answers import Answer, Receipt
-from discreet.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
-from discreet.engines.duckdb.dialect import DuckDBDialect
-from discreet.engines.sql import SQL_TYPES, binary, cast, whole
-from discreet.engines.sql.dialect import TryCasting
-from discreet.engines.sql.relations import _clamp, place
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
+from discreet.asking.engines.duckdb.dialect import DuckDBDialect
+from discreet.asking.engines.sql import SQL_TYPES, binary, cast, whole
+from discreet.asking.engines.sql.dialect import TryCasting
+from discreet.asking.engines.sql.relations import _clamp, place
+from discreet.asking.planning import plan_asked
+from discreet.asking.queries import to_sql
+from discreet.asking.queries.nodes import Aggregate, Call
+from discreet.asking.queries.types import FUNCTIONS
+from discreet.asking.release import release_invented
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
-from discreet.planning import plan_asked
-from discreet.queries import to_sql
-from discreet.queries.functions import FUNCTIONS
-from discreet.queries.nodes import Aggregate, Call
-from discreet.release import release_invented
 from engines.extremes import AGGREGATES, NEIGHBOURS, POLICY, ROWS, nodes, questions
 from engines.people import as_arrow
 from engines.registry import fill
@@ -225,7 +225,7 @@ def on_three():
 
 def test_a_difference_that_may_overflow_is_noticed(on_three, monkeypatch):
     monkeypatch.setattr(Remembering, "written", {})
-    monkeypatch.setattr("discreet.engines.sql.measures.place", _place_as_a_difference)
+    monkeypatch.setattr("discreet.asking.engines.sql.measures.place", _place_as_a_difference)
     assert next(differing(on_three, 1, 150), None) is not None
 
 

@@ -10,11 +10,11 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from discreet.engines import MemoryEngine, PostgresEngine, open_engine, postgres
+from discreet.asking.engines import MemoryEngine, PostgresEngine, open_engine, postgres
+from discreet.asking.planning import plan_exact
+from discreet.asking.policy import from_arguments
+from discreet.asking.queries import read_question
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
-from discreet.planning import plan_exact
-from discreet.queries import read_question
-from discreet.tables import from_arguments
 from servers.postgres import PASSWORD
 
 CANARY = "canary-7431"

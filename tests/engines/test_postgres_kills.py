@@ -7,7 +7,7 @@ import time
 import psycopg
 import pytest
 
-from discreet.curator import Curator
+from discreet.asking.curator import Curator
 from discreet.errors import EngineFailure
 
 QUESTION = "SELECT city, COUNT(*) AS n FROM slow GROUP BY city"

@@ -9,13 +9,13 @@ import psycopg
 import pytest
 from sqlglot import exp
 
-from discreet.engines.postgres.dialect import PostgresDialect
-from discreet.engines.sql import column, named, real
-from discreet.engines.sql.relations import place
-from discreet.planning import Lattice
-from discreet.queries import evaluate
-from discreet.queries.evaluate import STRICT
-from discreet.queries.nodes import Call, Literal
+from discreet.asking.engines.postgres.dialect import PostgresDialect
+from discreet.asking.engines.sql import column, named, real
+from discreet.asking.engines.sql.relations import place
+from discreet.asking.planning import Lattice
+from discreet.asking.queries import evaluate
+from discreet.asking.queries.evaluate import STRICT
+from discreet.asking.queries.nodes import Call, Literal
 
 POWERS = (-1074, -1073, -1023, -1022, -1021, -600, -538, -512, -501, -500, -61, -60, -53, -1, 0, 1, 52, 53)
 EDGES = [0.0, math.inf, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 0.49999999999999994, 1e16]

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 ENGINE = '''"""A second DuckDB, under another name."""
 
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.toy.dialect import ToyDialect
+from discreet.asking.engines.duckdb import DuckDBEngine
+from discreet.asking.engines.toy.dialect import ToyDialect
 
 
 class ToyEngine(DuckDBEngine):
@@ -30,9 +30,9 @@ DIALECT = '''"""What the toy writes differently."""
 
 from sqlglot import exp
 
-from discreet.engines.duckdb.dialect import DuckDBDialect
-from discreet.engines.sql import binary, call, cast, whole
-from discreet.engines.sql.dialect import Built
+from discreet.asking.engines.duckdb.dialect import DuckDBDialect
+from discreet.asking.engines.sql import binary, call, cast, whole
+from discreet.asking.engines.sql.dialect import Built
 
 
 class ToyDialect(DuckDBDialect):
@@ -53,8 +53,8 @@ TEST = '''"""The toy engine is opened by its name, and agrees with the reference
 
 from contextlib import closing
 
-from discreet.engines import open_engine
-from discreet.engines.toy import ToyEngine
+from discreet.asking.engines import open_engine
+from discreet.asking.engines.toy import ToyEngine
 from engines.people import as_arrow, crowd
 from engines.registry import MAKERS
 from engines.test_agreement import agree
@@ -74,14 +74,15 @@ def test_a_few_golden_questions_agree(request):
 
 def add_toy(tree: Path, dialect: str) -> None:
     """Take the four steps of the recipe."""
-    folder = tree / "src" / "discreet" / "engines"
+    folder = tree / "src" / "discreet" / "asking" / "engines"
     (folder / "toy").mkdir()
     (folder / "toy" / "__init__.py").write_text(ENGINE)
     (folder / "toy" / "dialect.py").write_text(dialect)
     registry = (folder / "registry.py").read_text()
     registry = registry.replace(
-        "from discreet.engines.spark import SparkEngine\n",
-        "from discreet.engines.spark import SparkEngine\nfrom discreet.engines.toy import ToyEngine\n",
+        "from discreet.asking.engines.spark import SparkEngine\n",
+        "from discreet.asking.engines.spark import SparkEngine\n"
+        "from discreet.asking.engines.toy import ToyEngine\n",
     ).replace('    "spark": SparkEngine,\n', '    "spark": SparkEngine,\n    "toy": ToyEngine,\n')
     (folder / "registry.py").write_text(registry)
     (tree / "tests" / "engines" / "test_toy.py").write_text(TEST)

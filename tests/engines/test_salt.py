@@ -4,7 +4,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.engines import DuckDBEngine
+from discreet.asking.engines import DuckDBEngine
 
 TABLE = pandas.DataFrame({"person": [1, 1, 2, 3], "city": list("abab"), "debt": [1, 2, 3, 4]})
 MANY = "SELECT city, COUNT(*) AS n, MEDIAN(debt) AS m FROM t GROUP BY ROLLUP (city)"
@@ -71,7 +71,7 @@ def test_each_watch_has_a_salt_of_its_own(curator, salts):
 
 
 def test_the_check_would_notice_a_release_that_forgets_its_salt(curator, salts, monkeypatch):
-    monkeypatch.setattr("discreet.release.replace", lambda plan, **changes: plan)
+    monkeypatch.setattr("discreet.asking.release.replace", lambda plan, **changes: plan)
     for price in (1, 2):
         curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=price)
     assert not fresh(salts)

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engines import DuckDBEngine, SparkEngine, open_engine
-from discreet.engines.spark.dialect import SparkDialect
-from discreet.engines.spark.session import open_beside, quiet
-from discreet.engines.sql import column, named, whole
+from discreet.asking.engines import DuckDBEngine, SparkEngine, open_engine
+from discreet.asking.engines.spark.dialect import SparkDialect
+from discreet.asking.engines.spark.session import open_beside, quiet
+from discreet.asking.engines.sql import column, named, whole
+from discreet.asking.planning import plan_exact
+from discreet.asking.queries import read_question
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
-from discreet.planning import plan_exact
-from discreet.queries import read_question
 from engines.test_duckdb import CANARY, policy
 
 BY_CITY = "SELECT city, COUNT(*) AS n, COUNT(debt) AS d FROM t GROUP BY city"
@@ -203,7 +203,7 @@ def test_rows_travel_once_and_are_sorted_twice_where_nobody_has_too_many(opened,
 
 
 def test_one_person_with_too_many_rows_agrees_and_sinks_no_task(opened, half, monkeypatch):
-    monkeypatch.setattr("discreet.engines.spark.CROWDED", BIG_ROWS // 2 - 1)
+    monkeypatch.setattr("discreet.asking.engines.spark.CROWDED", BIG_ROWS // 2 - 1)
     engine = opened(half, hashing="md5", **LIMITS)
     plan = plan_of(BY_GROUP, engine)
     assert as_on_duckdb(engine, plan, half)
@@ -211,7 +211,7 @@ def test_one_person_with_too_many_rows_agrees_and_sinks_no_task(opened, half, mo
 
 
 def test_a_person_with_as_many_rows_as_a_task_may_have_is_not_too_many(opened, half, monkeypatch):
-    monkeypatch.setattr("discreet.engines.spark.CROWDED", BIG_ROWS)
+    monkeypatch.setattr("discreet.asking.engines.spark.CROWDED", BIG_ROWS)
     engine = opened(half, **LIMITS)
     with pytest.raises(AssertionError):
         assert_cut_before_travel(engine, plan_of(BY_GROUP, engine))
@@ -231,7 +231,7 @@ def assert_cut_before_travel(engine, plan):
 
 
 def test_the_look_at_the_plan_would_notice_a_limit_that_comes_late(opened, half, monkeypatch):
-    monkeypatch.setattr("discreet.engines.spark.CROWDED", 0)
+    monkeypatch.setattr("discreet.asking.engines.spark.CROWDED", 0)
     engine = opened(half, hashing="md5", **LIMITS)
     engine._session.conf.set("spark.sql.optimizer.windowGroupLimitThreshold", "-1")
     with pytest.raises(AssertionError):
@@ -262,7 +262,7 @@ def test_engine_errors_are_one_constant(opened, monkeypatch, capfd):
 
 def test_being_quiet_first_leaves_the_owner_the_errors_of_spark(monkeypatch):
     """A logger that is made first is of PySpark's class: any other one raises at PySpark's own words."""
-    monkeypatch.setattr("discreet.engines.spark.session.LOGGERS", ("MadeFirst",))
+    monkeypatch.setattr("discreet.asking.engines.spark.session.LOGGERS", ("MadeFirst",))
     with quiet():
         logging.getLogger("MadeFirst").error("a word of Spark's", errorClass="DIVIDE_BY_ZERO", context={})
 

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
-from discreet.engines.spark import rows_of
-from discreet.engines.spark.java import FLAGS, archive_path, java_options
+from discreet.asking.engines.spark import rows_of
+from discreet.asking.engines.spark.java import FLAGS, archive_path, java_options
 
 VERSION = pyspark.__version__
 
@@ -72,7 +72,10 @@ def test_a_spark_that_we_start_says_nothing_but_what_java_itself_must(tmp_path):
 @pytest.mark.soak
 def test_the_archive_is_stored_and_fits_the_java_that_made_it(cache):
     stored = subprocess.run(
-        [sys.executable, "-m", "discreet.engines.spark.archive"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "discreet.asking.engines.spark.archive"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     path = archive_path(VERSION)
     assert stored.stdout == f"{path}\n"

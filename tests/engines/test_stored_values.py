@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.engines import DuckDBEngine, MemoryEngine, SparkEngine, describe_policy
-from discreet.engines.duckdb.registration import Registrar
+from discreet.asking.engines import DuckDBEngine, MemoryEngine, SparkEngine, describe_policy
+from discreet.asking.engines.duckdb.registration import Registrar
+from discreet.asking.planning import plan_exact
+from discreet.asking.policy import from_arguments
+from discreet.asking.queries import read_question
 from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
-from discreet.planning import plan_exact
-from discreet.queries import read_question
-from discreet.tables import from_arguments
 
 CANARY = "xyzzy-canary-4711"
 GOOD = 10**12

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.engines import SparkEngine, postgres
-from discreet.engines.spark import session as spark_session
+from discreet.asking.engines import SparkEngine, postgres
+from discreet.asking.engines.spark import session as spark_session
 from discreet.errors import InvalidParameter
-from discreet.ledger.postgres import connection as ledger_server
+from discreet.kernel.ledger.postgres import connection as ledger_server
 from engines.test_duckdb import policy
 from servers.versions import POSTGRES, ROOT, SPARK, postgres_programs, spark_package
 

@@ -67,13 +67,19 @@ class Lazy(dp.RandomizedResponse):
 # A fault for each example, planted in what it uses: its facts must notice.
 FAULTS = {
     "e01_hospital": ("discreet.Laplace", with_more(dp.Laplace, epsilon=lambda e: 2 * e)),
-    "e02_bank_debts": ("discreet.losses.laplace", with_more(dp.losses.laplace, sensitivity=lambda _: 1)),
+    "e02_bank_debts": (
+        "discreet.losses.laplace",
+        with_more(dp.losses.laplace, sensitivity=lambda _: 1),
+    ),
     "e03_meeting_city": ("discreet.Exponential", with_more(dp.Exponential, sensitivity=lambda s: s / 2)),
     "e04_auction_price": ("discreet.Exponential", with_more(dp.Exponential, sensitivity=lambda s: s / 2)),
     "e05_most_common": ("discreet.NoisyMax", with_more(dp.NoisyMax, relation=lambda _: "add/remove")),
     "e06_socks": ("discreet.RandomizedResponse", with_more(dp.RandomizedResponse, truth=lambda t: t - 0.05)),
     "e07_age_groups": ("discreet.Laplace", with_more(dp.Laplace, sensitivity=lambda _: 1)),
-    "e08_skipped_lectures": ("discreet.local.number", with_more(dp.local.number, bounds=lambda _: (0, 1))),
+    "e08_skipped_lectures": (
+        "discreet.local.number",
+        with_more(dp.local.number, bounds=lambda _: (0, 1)),
+    ),
     "e09_drug_use": ("discreet.RandomizedResponse", Lazy),
     "e10_extreme_deltas": ("discreet.losses.channel", lambda rows: dp.losses.pure(epsilon=1)),
     "e11_pictures": ("discreet.Laplace", with_more(dp.Laplace, epsilon=lambda e: 2 * e)),

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+from discreet.local import write_page
 
 import discreet as dp
-from discreet.local import write_page
 from journeys.browsing import check, chromium, visit
 
 ROOT = Path(__file__).parents[2]

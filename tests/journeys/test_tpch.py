@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 from bench.tpch import QUESTIONS, make_tables, open_plain, open_tables
 
-from discreet.answers import Answer, Receipt
-from discreet.release import release_invented
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.release import release_invented
 
 SURE = 1 - Fraction(1, 10**12)
 KEYS = {"pricing summary": 2, "revenue change": 0, "volume by nation": 1}  # columns that are keys

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.laws import (
+from discreet.kernel.laws import (
     DiscreteGaussianLaw,
     GaussianLaw,
     LaplaceLaw,
@@ -14,8 +14,8 @@ from discreet.laws import (
     StaircaseLaw,
     TruncatedLaplaceLaw,
 )
-from discreet.numerics import ball, working_precision
-from discreet.randomness import fresh_source
+from discreet.kernel.numerics import ball, working_precision
+from discreet.kernel.randomness import fresh_source
 
 LAWS = [
     LaplaceLaw(Fraction(3)),

@@ -11,8 +11,8 @@ from fractions import Fraction
 import pytest
 from scipy.stats import chi2
 
-from discreet.laws import TruncatedLaplaceLaw
-from discreet.randomness import fresh_source
+from discreet.kernel.laws import TruncatedLaplaceLaw
+from discreet.kernel.randomness import fresh_source
 from oracles import laws
 
 DRAWS = 100_000

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger import Ledger
-from discreet.ledger.anchor import ChainGuard
-from discreet.ledger.declaration import Declaration
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger
+from discreet.kernel.ledger.anchor import ChainGuard
+from discreet.kernel.ledger.declaration import Declaration
+from discreet.kernel.losses import PureDP
 from discreet.testing.memory_store import MemoryStore
 from ledger.places import NUMBERS, fresh_address
 

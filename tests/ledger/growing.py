@@ -4,13 +4,13 @@ import hashlib
 import sqlite3
 from pathlib import Path
 
-from discreet.accounting import Total, rule_for
-from discreet.ledger.declaration import Declaration
-from discreet.ledger.entry import Entry, Head, canonical
-from discreet.ledger.sqlite.schema import MIGRATIONS, migrate
-from discreet.ledger.store import AccountRow
-from discreet.ledger.tables import Tables
-from discreet.losses import PureDP
+from discreet.kernel.accounting import Total, rule_for
+from discreet.kernel.ledger.declaration import Declaration
+from discreet.kernel.ledger.entry import Entry, Head, canonical
+from discreet.kernel.ledger.sqlite.schema import MIGRATIONS, migrate
+from discreet.kernel.ledger.store import AccountRow
+from discreet.kernel.ledger.tables import Tables
+from discreet.kernel.losses import PureDP
 
 BUDGET = PureDP(10**4)
 PRICE = PureDP(0.001)

@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
-from discreet.ledger import Request
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Request
+from discreet.kernel.losses import PureDP
 from servers.postgres import PostgresServer
 
 NUMBERS = itertools.count()
@@ -33,9 +33,9 @@ def ask(question="SELECT 1", **more):
 
 FORKED_IN_THE_MIDDLE = """
 import os, sys, threading
-from discreet.ledger import Ledger, Request
-from discreet.ledger.charging import abandon
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, Request
+from discreet.kernel.ledger.charging import abandon
+from discreet.kernel.losses import PureDP
 
 ledger = Ledger.open(sys.argv[1], dataset="bank", budget=PureDP(1))
 charge = ledger.charge(Request(loss=PureDP(0.1)))

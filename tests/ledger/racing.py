@@ -15,10 +15,10 @@ from functools import partial
 
 import psycopg
 
-from discreet.accounting import Notion
-from discreet.accounting.rule import read_notion
 from discreet.errors import BudgetExceeded, Rationed
-from discreet.ledger import Ledger, Request
+from discreet.kernel.accounting import Notion
+from discreet.kernel.accounting.rule import read_notion
+from discreet.kernel.ledger import Ledger, Request
 
 THREADS = 8
 

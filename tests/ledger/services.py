@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
-from discreet.ledger import FileAnchor, Ledger, Ration, Request
-from discreet.ledger.anchor import ChainGuard
-from discreet.ledger.postgres import PostgresStore
-from discreet.losses import ApproxDP
+from discreet.kernel.ledger import FileAnchor, Ledger, Ration, Request
+from discreet.kernel.ledger.anchor import ChainGuard
+from discreet.kernel.ledger.postgres import PostgresStore
+from discreet.kernel.losses import ApproxDP
 from servers.postgres import PostgresServer
 
 BUDGET = ApproxDP(1, 1e-6)

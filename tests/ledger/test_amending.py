@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
-from discreet.ledger import Request
-from discreet.ledger.charging import append
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, gaussian, laplace
+from discreet.kernel.ledger import Request
+from discreet.kernel.ledger.charging import append
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, gaussian, laplace
 
 
 def spend(ledger, *requests):

@@ -9,9 +9,9 @@ import stat
 import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger import CommandAnchor, Entry, FileAnchor, Head, Ledger, LedgerFile, Request
-from discreet.ledger.anchor import ChainGuard
-from discreet.losses import PureDP
+from discreet.kernel.ledger import CommandAnchor, Entry, FileAnchor, Head, Ledger, LedgerFile, Request
+from discreet.kernel.ledger.anchor import ChainGuard
+from discreet.kernel.losses import PureDP
 
 KEY = b"sixteen bytes or more"
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.ledger import Request, statement
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
+from discreet.kernel.ledger import Request, statement
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
 
 CASES = [
     (PureDP(1), PureDP(Fraction(1, 3))),

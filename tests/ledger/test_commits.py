@@ -6,7 +6,7 @@ import time
 import pytest
 
 from discreet.errors import LedgerConflict
-from discreet.ledger.sessions import CommitQueue
+from discreet.kernel.ledger.sessions import CommitQueue
 
 
 def submit_together(queue, works):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.ledger import Ledger
-from discreet.ledger.entry import UNAVAILABLE
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger
+from discreet.kernel.ledger.entry import UNAVAILABLE
+from discreet.kernel.losses import PureDP
 from ledger.crash.disk import Disk, read_trace
 
 HERE = Path(__file__).parent / "crash"

@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 
 from discreet.errors import LedgerConflict
-from discreet.ledger import Ledger, LedgerFile, Request
-from discreet.ledger.entry import UNAVAILABLE
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, LedgerFile, Request
+from discreet.kernel.ledger.entry import UNAVAILABLE
+from discreet.kernel.losses import PureDP
 
 MARK = "zxqv-9731"
 EDITS = {

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.ledger import entry
-from discreet.ledger.entry import Entry, Head, canonical
+from discreet.kernel.ledger import entry
+from discreet.kernel.ledger.entry import Entry, Head, canonical
 
 FACTS = st.dictionaries(st.text(max_size=8), st.text(max_size=8) | st.integers() | st.none(), max_size=4)
 

@@ -9,8 +9,8 @@ from discreet.errors import (
     PolicyViolation,
     Rationed,
 )
-from discreet.ledger import LedgerFile, Ration, Request, failing
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
+from discreet.kernel.ledger import LedgerFile, Ration, Request, failing
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
 
 
 def ask(question="SELECT 1", price=0.01, analyst="ann", **more):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from discreet.ledger.sqlite.connection import FairLock
+from discreet.kernel.ledger.sqlite.connection import FairLock
 
 
 def test_alone_excludes_all_and_together_only_the_lonely(tmp_path):

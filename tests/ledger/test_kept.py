@@ -10,8 +10,8 @@ import pytest
 
 from discreet import Curator
 from discreet.errors import EngineFailure, LedgerConflict
-from discreet.ledger import FileAnchor, Ledger, LedgerFile, Request
-from discreet.losses import ApproxDP, PureDP
+from discreet.kernel.ledger import FileAnchor, Ledger, LedgerFile, Request
+from discreet.kernel.losses import ApproxDP, PureDP
 from ledger.kept.cases import ASKED, DATA, KEY, OPENED, opening_of
 
 KEPT = Path(__file__).parent / "kept" / "first"

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict, PolicyViolation
-from discreet.ledger import Request
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP, gaussian, laplace
+from discreet.kernel.ledger import Request
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, gaussian, laplace
 
 
 def ask(price=0.1, question="SELECT 1", **more):
@@ -256,7 +256,7 @@ def test_a_delta_outside_zero_to_one_is_refused_before_anything_is_written(world
 
 @pytest.mark.parametrize("budget", [1, 1.0, "1", None, True, (1, 0)])
 def test_a_budget_must_be_a_notion(tmp_path, budget):
-    from discreet.ledger import Ledger
+    from discreet.kernel.ledger import Ledger
 
     with pytest.raises(InvalidParameter):
         Ledger.open(tmp_path / "x.ledger", dataset="bank", budget=budget)

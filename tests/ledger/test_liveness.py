@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 
-from discreet.ledger.sqlite import OwnerLock, is_alive, sweep
+from discreet.kernel.ledger.sqlite import OwnerLock, is_alive, sweep
 
 
 def hold(folder, names):

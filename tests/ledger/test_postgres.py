@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger import Ledger, LedgerFile
-from discreet.ledger.postgres import PostgresStore
-from discreet.ledger.postgres.connection import UNREACHABLE
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, LedgerFile
+from discreet.kernel.ledger.postgres import PostgresStore
+from discreet.kernel.ledger.postgres.connection import UNREACHABLE
+from discreet.kernel.losses import PureDP
 from ledger.places import ask, cut_all, schema_of
 from ledger.proxy import wire_to
 from ledger.tampering import EDITS
@@ -137,7 +137,7 @@ def test_the_table_itself_refuses_an_overspent_account(open_ledger, postgres_ser
 
 @pytest.mark.parametrize(("end", "major"), [("OLDEST", 99), ("NEWEST", 1)])
 def test_other_versions_of_the_server_are_refused(open_ledger, monkeypatch, end, major):
-    from discreet.ledger.postgres import connection as server
+    from discreet.kernel.ledger.postgres import connection as server
 
     monkeypatch.setattr(server, end, major)
     with pytest.raises(LedgerConflict, match=f"{major}.*, got"):
@@ -154,7 +154,7 @@ def test_a_newer_ledger_is_refused(open_ledger, postgres_server, address):
 def test_an_older_ledger_is_brought_forward_by_its_curator_alone(
     open_ledger, postgres_server, address, monkeypatch
 ):
-    from discreet.ledger.postgres import schema as postgres_schema
+    from discreet.kernel.ledger.postgres import schema as postgres_schema
 
     open_ledger().charge(ask())
     step = ("CREATE TABLE later (x INTEGER)",)

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger
+from discreet.kernel.losses import PureDP
 from ledger.crash.killing import Worker, check
 from ledger.places import ask, cut_all, entries_after_a_fork_in_the_middle, schema_of
 
@@ -108,8 +108,8 @@ def test_a_child_that_ends_in_the_middle_of_the_parents_commit_does_not_touch_it
 
 FORKED_AND_WAITING = """
 import os, sys, time
-from discreet.ledger import Ledger, Request
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, Request
+from discreet.kernel.losses import PureDP
 
 ledger = Ledger.open(sys.argv[1], dataset="bank", budget=PureDP(1))
 ledger.charge(Request(loss=PureDP(0.1), question="SELECT 1"))

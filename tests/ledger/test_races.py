@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.accounting import notion_json
-from discreet.ledger import LedgerFile, Ration
-from discreet.losses import ZCDP, ApproxDP, PureDP
+from discreet.kernel.accounting import notion_json
+from discreet.kernel.ledger import LedgerFile, Ration
+from discreet.kernel.losses import ZCDP, ApproxDP, PureDP
 
 PROCESSES, ADMITTED = 8, 10
 CASES = {

@@ -6,8 +6,8 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.cli import main
-from discreet.engines import DuckDBEngine
+from discreet.apps.cli import main
+from discreet.asking.engines import DuckDBEngine
 from discreet.errors import EngineFailure, Finished, InternalError, PolicyViolation, Rationed
 
 NUMBERS = range(100)

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from discreet.errors import LedgerConflict
-from discreet.ledger import Ledger, LedgerFile, Ration, Request
-from discreet.ledger.sqlite.schema import MIGRATIONS
+from discreet.kernel.ledger import Ledger, LedgerFile, Ration, Request
+from discreet.kernel.ledger.sqlite.schema import MIGRATIONS
 from ledger.growing import BUDGET, PRICE, write_past
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from discreet.errors import BudgetExceeded
-from discreet.ledger import Request
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Request
+from discreet.kernel.losses import PureDP
 
 
 def ask(question, analyst):

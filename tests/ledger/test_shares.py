@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict
-from discreet.ledger import Request
-from discreet.ledger.charging import append
-from discreet.losses import GDP, ZCDP, ApproxDP, PureDP
+from discreet.kernel.ledger import Request
+from discreet.kernel.ledger.charging import append
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
 from ledger.conftest import MemoryWorld
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.ledger import Ledger, LedgerFile, Request
-from discreet.ledger.entry import UNAVAILABLE
-from discreet.ledger.sqlite.connection import configure
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, LedgerFile, Request
+from discreet.kernel.ledger.entry import UNAVAILABLE
+from discreet.kernel.ledger.sqlite.connection import configure
+from discreet.kernel.losses import PureDP
 from ledger.places import entries_after_a_fork_in_the_middle
 from ledger.tampering import EDITS
 
@@ -134,8 +134,8 @@ def test_a_missing_folder_gives_the_constant_error(tmp_path):
 READ_ONLY = """
 import os, sys
 from discreet.errors import LedgerConflict
-from discreet.ledger import Ledger, Request
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, Request
+from discreet.kernel.losses import PureDP
 if os.getuid() == 0:
     os.setuid(65534)  # root may write anywhere; everything is imported before
 try:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from discreet.errors import BudgetExceeded, EngineFailure, LedgerConflict, Rationed
-from discreet.ledger import failing, verification
+from discreet.kernel.ledger import failing, verification
 from ledger import services
 from ledger.services import BUDGET, FAULTS, Honest, HonestOnServer, Naive, Question, World
 

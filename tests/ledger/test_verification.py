@@ -2,10 +2,10 @@
 
 import pytest
 
-from discreet.accounting.units import Limit
 from discreet.errors import LedgerConflict
-from discreet.ledger import Request
-from discreet.losses import ApproxDP, PureDP
+from discreet.kernel.accounting.units import Limit
+from discreet.kernel.ledger import Request
+from discreet.kernel.losses import ApproxDP, PureDP
 
 
 def overspend(world, monkeypatch, budget, loss, times):

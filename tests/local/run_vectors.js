@@ -2,7 +2,7 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const local = require(path.join(__dirname, "../../src/discreet/local/browser/discreet-local.js"));
+const local = require(path.join(__dirname, "../../src/discreet/asking/local/browser/discreet-local.js"));
 
 function tape(words) {
   const left = words.map((word) => BigInt(`0x${word}`));

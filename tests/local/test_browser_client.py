@@ -113,7 +113,7 @@ def test_reports_of_the_javascript_client_keep_the_price(protocol):
 
 
 def test_the_script_uses_webcrypto_and_no_floats_in_a_draw():
-    script = (HERE.parents[1] / "src/discreet/local/browser/discreet-local.js").read_text()
+    script = (HERE.parents[1] / "src/discreet/asking/local/browser/discreet-local.js").read_text()
     for forbidden in ("Math.random", "Math.exp", "Math.log", "Date", "eval(", "import ", "require("):
         assert forbidden not in script
     assert "getRandomValues" in script

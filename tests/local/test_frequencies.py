@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.auditing.local_laws import add, list_directions, multiplication
-from discreet.local.choice import Choice
-from discreet.local.domain import Domain
-from discreet.local.field import Field, is_supported, prime_power
-from discreet.local.projective import ProjectiveChoice
-from discreet.losses import channel
-from discreet.numerics import ball, certified_sign
+from discreet.apps.auditing.local_laws import add, list_directions, multiplication
+from discreet.asking.local.choice import Choice
+from discreet.asking.local.domain import Domain
+from discreet.asking.local.field import Field, is_supported, prime_power
+from discreet.asking.local.projective import ProjectiveChoice
+from discreet.kernel.losses import channel
+from discreet.kernel.numerics import ball, certified_sign
 from discreet.testing import Tape
 
 WORD = 1 << 64

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from mpmath import mp, mpf
 
 import discreet as dp
-from discreet.local.window_number import _level_variance, worst_variance
-from discreet.randomness import fresh_source
+from discreet.asking.local.window_number import _level_variance, worst_variance
+from discreet.kernel.randomness import fresh_source
 from discreet.testing import Tape
 
 EPSILONS = [Fraction(1, 4), 1, 2, 4, 9]

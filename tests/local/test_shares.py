@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.local.shares import mean_bounds, norm_sub
-from discreet.numerics import mean_limits
+from discreet.asking.local.shares import mean_bounds, norm_sub
+from discreet.kernel.numerics import mean_limits
 
 FIELD = dp.local.ProjectiveChoice(values=range(50), epsilon=1, field=4)
 SUBSET = dp.local.Choice(values=["tea", "coffee", "milk", "water", "juice"], epsilon=1, size=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.local.wave_number import WaveNumber
+from discreet.asking.local.wave_number import WaveNumber
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1, 3])

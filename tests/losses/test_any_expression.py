@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 import discreet as dp
-from discreet.losses import (
+from discreet.kernel.losses import (
     PrivacyLoss,
     approximate,
     bounded_range,

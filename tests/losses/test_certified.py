@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 from mpmath import mp, mpf
 
-from discreet.losses import (
+from discreet.kernel.losses import (
     PrivacyLoss,
     discrete_gaussian,
     discrete_laplace,
@@ -19,8 +19,8 @@ from discreet.losses import (
     questions,
     read_loss,
 )
-from discreet.losses.extremes import parts_of
-from discreet.numerics import Interval, ball, working_precision
+from discreet.kernel.losses.extremes import parts_of
+from discreet.kernel.numerics import Interval, ball, working_precision
 from oracles import arb_checker, loss_curves
 
 REFERENCES = json.loads(Path(__file__).with_name("references.json").read_text())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import discreet as dp
-from discreet.losses import (
+from discreet.kernel.losses import (
     REGISTRY,
     approximate,
     bounded_range,
@@ -21,7 +21,7 @@ from discreet.losses import (
     randomized_response,
     zcdp,
 )
-from discreet.losses.term import Term
+from discreet.kernel.losses.term import Term
 
 # family -> (a loss, the same with more noise)
 FAMILIES = {

@@ -6,16 +6,16 @@ from fractions import Fraction as F
 import pytest
 from flint import acb, arb
 
-from discreet.losses import contour as contour_module
-from discreet.losses.continuous import GaussianPair, LaplacePair, gaussian_delta
-from discreet.losses.contour import Contour, Folded
-from discreet.losses.lattice import DiscreteGaussianPair, discrete_laplace_pair
-from discreet.losses.nodes import Balls, Nodes
-from discreet.losses.pair import Atoms
-from discreet.losses.sampled_gaussian import SampledGaussianPair
-from discreet.losses.sampled_weight import Weight
-from discreet.losses.solvers import Binomial
-from discreet.numerics import working_precision
+from discreet.kernel.losses import contour as contour_module
+from discreet.kernel.losses.continuous import GaussianPair, LaplacePair, gaussian_delta
+from discreet.kernel.losses.contour import Contour, Folded
+from discreet.kernel.losses.lattice import DiscreteGaussianPair, discrete_laplace_pair
+from discreet.kernel.losses.nodes import Balls, Nodes
+from discreet.kernel.losses.pair import Atoms
+from discreet.kernel.losses.sampled_gaussian import SampledGaussianPair
+from discreet.kernel.losses.sampled_weight import Weight
+from discreet.kernel.losses.solvers import Binomial
+from discreet.kernel.numerics import working_precision
 
 
 @pytest.fixture(autouse=True)
@@ -100,14 +100,14 @@ def test_without_the_rounding_of_floats_the_ends_miss(monkeypatch, term):
         line.weights = Nodes(line.weights.values, 0 * line.weights.error)
     else:
         for name in ("nodes.PRODUCT", "nodes.UNIT", "continuous.UNIT"):
-            monkeypatch.setattr(f"discreet.losses.{name}", 0.0)
+            monkeypatch.setattr(f"discreet.kernel.losses.{name}", 0.0)
         line = Contour([(pair, 5000)], theta=0.6, window=arb(80), last=200)
     missed = [not line.total(arb(e)).overlaps(truth.total(arb(e))) for e in (40, 43.25, 47)]
     assert any(missed)
 
 
 def test_without_the_rules_error_a_sampled_moment_is_wrong(monkeypatch):
-    monkeypatch.setattr("discreet.losses.sampled_gaussian.GOOD", 3.0)
+    monkeypatch.setattr("discreet.kernel.losses.sampled_gaussian.GOOD", 3.0)
     rough = SampledGaussianPair(F(1), F(1, 10), 0).moment(acb(1))
     exact = 1 + arb(1).expm1() / 100  # E[w²] = 1 + q²(e^(μ²) − 1)
     assert rough.real.overlaps(exact)

@@ -7,11 +7,11 @@ import pytest
 from flint import arb
 
 import discreet as dp
-from discreet.losses import gaussian, laplace, questions, sampled
-from discreet.losses.continuous import LaplacePair
-from discreet.losses.curve import _is_below, below_the_dots, connect_the_dots
-from discreet.losses.sampled import Sampled
-from discreet.numerics import ball, working_precision
+from discreet.kernel.losses import gaussian, laplace, questions, sampled
+from discreet.kernel.losses.continuous import LaplacePair
+from discreet.kernel.losses.curve import _is_below, below_the_dots, connect_the_dots
+from discreet.kernel.losses.sampled import Sampled
+from discreet.kernel.numerics import ball, working_precision
 from oracles import loss_curves
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction as F
 import pytest
 
 import discreet as dp
-from discreet.losses import (
+from discreet.kernel.losses import (
     REGISTRY,
     approximate,
     bounded_range,
@@ -83,7 +83,7 @@ def test_an_exponential_mechanism_costs_less_than_its_pure_guarantee(epsilon):
 
 
 def test_a_power_that_knows_nothing_of_balls_around_0_makes_it_infinite(monkeypatch):
-    module = importlib.import_module("discreet.losses.bounded_range")
+    module = importlib.import_module("discreet.kernel.losses.bounded_range")
     monkeypatch.setattr(module, "power", lambda value, count: value**count)  # the planted fault
     assert bounded_range(epsilon=0.1).delta(epsilon=0.3) == 1
     questions.delta_interval.cache_clear()

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 import discreet as dp
-from discreet.losses import gaussian
+from discreet.kernel.losses import gaussian
 
 LINE = np.linspace(-14, 14, 28_001)
 STEP = LINE[1] - LINE[0]

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from discreet.losses import channel, pure
+from discreet.kernel.losses import channel, pure
 
 # Outcomes of equal loss; what each of both rows shows and the other never does; both at once.
 EQUAL = (F(1, 4), F(1, 4), F(1, 2)), (F(1, 8), F(1, 8), F(3, 4))

@@ -6,13 +6,13 @@ import pytest
 from flint import arb
 
 import discreet as dp
-from discreet.losses import discrete_laplace, gaussian, laplace, questions
-from discreet.losses.continuous import LaplacePair
-from discreet.losses.extremes import parts_of
-from discreet.losses.floors import delta_floor, epsilon_floor, finite_mass
-from discreet.losses.lattice import discrete_laplace_pair
-from discreet.losses.pair import Atoms
-from discreet.numerics import ball, working_precision
+from discreet.kernel.losses import discrete_laplace, gaussian, laplace, questions
+from discreet.kernel.losses.continuous import LaplacePair
+from discreet.kernel.losses.extremes import parts_of
+from discreet.kernel.losses.floors import delta_floor, epsilon_floor, finite_mass
+from discreet.kernel.losses.lattice import discrete_laplace_pair
+from discreet.kernel.losses.pair import Atoms
+from discreet.kernel.numerics import ball, working_precision
 
 
 @pytest.fixture(autouse=True)

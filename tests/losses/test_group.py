@@ -11,9 +11,9 @@ from flint import arb
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from discreet.losses import channel, gaussian, laplace, zcdp
-from discreet.losses.sampled_group import Mixture
-from discreet.numerics import working_precision
+from discreet.kernel.losses import channel, gaussian, laplace, zcdp
+from discreet.kernel.losses.sampled_group import Mixture
+from discreet.kernel.numerics import working_precision
 
 RATE = 0.1
 NOBODY = norm.pdf

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from discreet.losses.inversion import invert, invert_from_scratch
-from discreet.numerics import ball, working_precision
+from discreet.kernel.losses.inversion import invert, invert_from_scratch
+from discreet.kernel.numerics import ball, working_precision
 
 OPEN = 0.1  # the ends of the curve are this share of it apart, on each side
 

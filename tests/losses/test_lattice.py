@@ -6,8 +6,8 @@ import mpmath
 import pytest
 from flint import acb, arb
 
-from discreet.losses import discrete_laplace, lattice
-from discreet.numerics import ball, working_precision
+from discreet.kernel.losses import discrete_laplace, lattice
+from discreet.kernel.numerics import ball, working_precision
 
 
 def renyi_over_order(scale, shift, order):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.losses import (
+from discreet.kernel.losses import (
     approximate,
     bounded_range,
     channel,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
-from discreet.losses.bounded_range import BoundedRangePair
-from discreet.losses.continuous import GaussianPair, LaplacePair
-from discreet.losses.lattice import ManySteps
-from discreet.losses.nodes import Grid, Nodes
-from discreet.losses.pair import Atoms
-from discreet.losses.sampled_gaussian import SampledGaussianPair
-from discreet.numerics import working_precision
+from discreet.kernel.losses.bounded_range import BoundedRangePair
+from discreet.kernel.losses.continuous import GaussianPair, LaplacePair
+from discreet.kernel.losses.lattice import ManySteps
+from discreet.kernel.losses.nodes import Grid, Nodes
+from discreet.kernel.losses.pair import Atoms
+from discreet.kernel.losses.sampled_gaussian import SampledGaussianPair
+from discreet.kernel.numerics import working_precision
 
 PAIRS = {
     "laplace": lambda: LaplacePair(F(1, 3)),

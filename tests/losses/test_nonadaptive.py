@@ -6,7 +6,7 @@ import mpmath
 import pytest
 
 import discreet as dp
-from discreet.losses import bounded_range, exponential_nonadaptive
+from discreet.kernel.losses import bounded_range, exponential_nonadaptive
 
 
 def two_points(k, span, top, epsilon):
@@ -49,4 +49,4 @@ def test_nothing_that_may_be_chosen_adaptively_uses_it():
         for path in source.rglob("*.py")
         if "nonadaptive" in path.read_text(encoding="utf-8")
     }
-    assert users == {"losses/__init__.py", "losses/nonadaptive.py"}
+    assert users == {"kernel/losses/__init__.py", "kernel/losses/nonadaptive.py"}

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.losses import approximate, channel, discrete_laplace, gaussian, laplace, parallel, pure, zcdp
+from discreet.kernel.losses import (
+    approximate,
+    channel,
+    discrete_laplace,
+    gaussian,
+    laplace,
+    parallel,
+    pure,
+    zcdp,
+)
 
 EPSILONS = [0.0, 0.2, 0.7, 1.5]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet import losses
+from discreet.kernel import losses
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from fractions import Fraction as F
 import mpmath
 import pytest
 
-from discreet.losses import (
+from discreet.kernel.losses import (
     bounded_range,
     discrete_gaussian,
     gaussian,

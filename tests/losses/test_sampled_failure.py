@@ -6,8 +6,8 @@ from fractions import Fraction as F
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from discreet.losses import approximate, sampled
-from discreet.losses.pair import Atoms
+from discreet.kernel.losses import approximate, sampled
+from discreet.kernel.losses.pair import Atoms
 
 
 def worst_laws(epsilon, delta):

@@ -8,8 +8,8 @@ import pytest
 from flint import arb
 
 import discreet as dp
-from discreet.losses.shuffle import Clones
-from discreet.numerics import working_precision
+from discreet.kernel.losses.shuffle import Clones
+from discreet.kernel.numerics import working_precision
 
 
 def number_of_ones(bits, truth):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.losses.work import TooMuch, limited, spend
+from discreet.kernel.losses.work import TooMuch, limited, spend
 
 
 def test_work_beyond_its_limit_is_stopped_and_what_just_fits_is_done():

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.laws import show
+from discreet.kernel.laws import show
 
 MECHANISMS = [dp.Laplace(scale=10, sensitivity=1), dp.Gaussian(sigma=10, sensitivity=0.5)]
 

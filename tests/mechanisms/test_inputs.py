@@ -6,7 +6,7 @@ from math import floor
 import numpy as np
 import pytest
 
-from discreet.mechanisms.inputs import all_to_steps, to_steps
+from discreet.kernel.mechanisms.inputs import all_to_steps, to_steps
 
 STEPS = [Fraction(1, 4), Fraction(1), Fraction(2), Fraction(8)]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.losses import approximate
+from discreet.kernel.losses import approximate
 from oracles import mechanism_laws as oracle
 
 PRICES = st.tuples(

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 import discreet as dp
 from discreet.errors import InvalidParameter
-from discreet.mechanisms.lattice import Lattice, choose_step
+from discreet.kernel.mechanisms.lattice import Lattice, choose_step
 
 STEPS = st.integers(-1060, 60).map(lambda e: Fraction(2) ** e)
 FINE = st.integers(-1060, -1).map(lambda e: Fraction(2) ** e)

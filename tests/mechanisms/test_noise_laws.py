@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.mechanisms import additive
+from discreet.kernel.mechanisms import additive
 from oracles import mechanism_laws as oracle
 
 STAIRCASES = [

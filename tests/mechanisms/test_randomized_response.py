@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.losses import channel
+from discreet.kernel.losses import channel
 from discreet.testing import Tape
 
 RR = dp.RandomizedResponse

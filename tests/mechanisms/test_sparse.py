@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.losses import pure
-from discreet.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise
+from discreet.kernel.losses import pure
+from discreet.kernel.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise
 from oracles import mechanism_laws as oracle
 
 SIZES = range(1, 9)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import beta
 
-from discreet.numerics import clopper_pearson, mean_limits, success_lower, success_upper, wilson
+from discreet.kernel.numerics import clopper_pearson, mean_limits, success_lower, success_upper, wilson
 
 COUNTS = st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

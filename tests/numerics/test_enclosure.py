@@ -6,7 +6,14 @@ import pytest
 from flint import arb, ctx
 
 from discreet.errors import InternalError
-from discreet.numerics import ball, certified_floor, certified_sign, enclosure, power, working_precision
+from discreet.kernel.numerics import (
+    ball,
+    certified_floor,
+    certified_sign,
+    enclosure,
+    power,
+    working_precision,
+)
 
 
 def test_precision_is_raised_until_the_floor_is_decided():

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from discreet.errors import InternalError
-from discreet.numerics import Estimate, Interval
+from discreet.kernel.numerics import Estimate, Interval
 
 
 @pytest.mark.parametrize("ends", [(2, 1), (math.nan, 1), (0, math.nan)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidParameter
-from discreet.numerics import exact, exact_delta, exact_epsilon, exact_whole
+from discreet.kernel.numerics import exact, exact_delta, exact_epsilon, exact_whole
 
 GARBAGE = [
     True,

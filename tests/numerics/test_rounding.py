@@ -5,7 +5,15 @@ from fractions import Fraction
 from flint import arb
 from hypothesis import given, strategies as st
 
-from discreet.numerics import ball, largest_power_of_two, round_down, round_up, state_down, state_up, stated
+from discreet.kernel.numerics import (
+    ball,
+    largest_power_of_two,
+    round_down,
+    round_up,
+    state_down,
+    state_up,
+    stated,
+)
 
 
 @given(st.fractions())

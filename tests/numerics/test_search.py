@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from hypothesis import given, strategies as st
 
-from discreet.numerics import least_passing, least_whole
+from discreet.kernel.numerics import least_passing, least_whole
 
 
 @given(st.fractions(min_value=Fraction(1, 10**12), max_value=10**12))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import given, strategies as st
 
-from discreet.numerics import readable, readable_up, short_down, short_up, show_exact
+from discreet.kernel.numerics import readable, readable_up, short_down, short_up, show_exact
 
 NUMBERS = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
-from discreet.randomness.envelope import Envelope
+from discreet.kernel.randomness.envelope import Envelope
 
 
 def thresholds(envelope: Envelope, bits: int, count: int, precision: int = 500) -> list[int]:

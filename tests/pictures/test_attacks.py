@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.pictures import trade_off
+from discreet.apps.pictures import trade_off
 
 
 @dataclass

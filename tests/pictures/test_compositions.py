@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.pictures import composition
+from discreet.apps.pictures import composition
 
 
 def curves(picture):

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 import discreet as dp
-from discreet.pictures import density
+from discreet.apps.pictures import density
 
 
 def test_whole_number_noise_is_drawn_as_probabilities():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.accounting import Experiment, Round
-from discreet.pictures import views
+from discreet.apps.pictures import views
+from discreet.kernel.accounting import Experiment, Round
 
 TRUTH = 0.62
 EPSILON = math.log(TRUTH / (1 - TRUTH))

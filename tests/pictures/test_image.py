@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import discreet as dp
-from discreet.pictures import budget_over_time
-from discreet.pictures.page import SCRIPT, script_file
+from discreet.apps.pictures import budget_over_time
+from discreet.apps.pictures.page import SCRIPT, script_file
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 needs_chromium = pytest.mark.skipif(
@@ -54,7 +54,7 @@ def test_without_a_chromium_the_error_says_what_to_do(tmp_path, monkeypatch):
 def run_without(package, path):
     script = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from discreet.pictures import budget_over_time\n"
+        "from discreet.apps.pictures import budget_over_time\n"
         f"budget_over_time([(1, 1)]).save({str(path)!r})"
     )
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -86,6 +86,6 @@ def test_without_kaleido_the_error_names_the_extra(tmp_path):
 
 
 def test_without_the_script_the_error_says_how_it_comes(tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.pictures.page.SCRIPT", tmp_path / "none.js")
+    monkeypatch.setattr("discreet.apps.pictures.page.SCRIPT", tmp_path / "none.js")
     with pytest.raises(dp.InvalidParameter, match="make setup"):
         script_file()

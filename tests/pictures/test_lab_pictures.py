@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.pictures import convergence, forecast, leaks, loss_variable, neighbours, stream
-from discreet.pictures.leaks import someone_leaks
-from discreet.tables import from_arguments
+from discreet.apps.pictures import convergence, forecast, leaks, loss_variable, neighbours, stream
+from discreet.apps.pictures.leaks import someone_leaks
+from discreet.asking.policy import from_arguments
 
 
 def named(picture, name):
@@ -64,7 +64,7 @@ def test_somebody_leaks_with_the_stated_probability():
 
 
 def test_a_forecast_draws_what_the_plan_expects_before_anything_is_spent(tmp_path):
-    from discreet.planning import plan_asked
+    from discreet.asking.planning import plan_asked
 
     policy = from_arguments(
         sources={"t": None},

@@ -1,7 +1,7 @@
 import plotly.graph_objects as go
 
 import discreet as dp
-from discreet.pictures import loss_variable
+from discreet.apps.pictures import loss_variable
 
 
 def test_a_density_and_its_atoms_have_an_axis_each():

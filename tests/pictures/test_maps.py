@@ -1,8 +1,8 @@
 import pytest
 
 import discreet as dp
-from discreet.pictures import city_map
-from discreet.pictures.maps import place_labels
+from discreet.apps.pictures import city_map
+from discreet.apps.pictures.maps import place_labels
 
 PLACES = {"Memphis": (35, -90), "Toronto": (43, -79)}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.pictures import privacy_loss
+from discreet.apps.pictures import privacy_loss
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 
 import discreet as dp
-from discreet.pictures import Picture
+from discreet.apps.pictures import Picture
 
 PICTURE = Picture(
     title="δ ≤ e⁻ε </script>",

@@ -1,5 +1,5 @@
 import discreet as dp
-from discreet.pictures import accuracy
+from discreet.apps.pictures import accuracy
 
 
 def test_errors_fall_as_epsilon_grows_and_zero_is_a_gap():

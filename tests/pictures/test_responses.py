@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from discreet.pictures import truth_probability
+from discreet.apps.pictures import truth_probability
 
 
 def test_every_parametrisation_is_drawn_with_the_loss_it_really_has():

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 import discreet as dp
-from discreet.pictures import budget_over_time
+from discreet.apps.pictures import budget_over_time
 
 
 def test_totals_add_up_exactly_and_meet_the_limit():

@@ -1,7 +1,7 @@
 import pytest
 
 import discreet as dp
-from discreet.pictures import tail
+from discreet.apps.pictures import tail
 
 
 def test_the_tail_lies_above_delta_and_both_are_marked():

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.pictures.theme import COLOURS, SERIES, paint
+from discreet.apps.pictures.theme import COLOURS, SERIES, paint
 
 # Machado, Oliveira and Fernandes 2009, severity 1, acting on linear RGB.
 EYES = {

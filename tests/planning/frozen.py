@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from discreet.planning import Price, make_plan
-from discreet.queries import read_question, read_sql, to_sql
+from discreet.asking.planning import Price, make_plan
+from discreet.asking.queries import read_question, read_sql, to_sql
 from queries.bank import BANK
 
 

@@ -2,7 +2,7 @@
 
 import random
 
-from discreet.tables import from_toml
+from discreet.asking.policy import from_toml
 
 POPULATION, GROUPS, ROWS = 10, 3, 10
 SHOPS = [f"shop {number}" for number in range(8)]

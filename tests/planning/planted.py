@@ -5,10 +5,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.mechanisms import CountedKeys, Exponential, Gaussian, KeySelection, Laplace, PermuteAndFlip
-from discreet.planning import ChoiceStep, NoiseStep, Plan, SetPlan
-from discreet.queries.nodes import Literal
-from discreet.queries.relations import Filtered
+from discreet.asking.planning import ChoiceStep, NoiseStep, Plan, SetPlan
+from discreet.asking.queries.nodes import Literal
+from discreet.asking.queries.relations import Filtered
+from discreet.kernel.mechanisms import (
+    CountedKeys,
+    Exponential,
+    Gaussian,
+    KeySelection,
+    Laplace,
+    PermuteAndFlip,
+)
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 SUM = "SELECT SUM(x) AS s FROM t"

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.mechanisms import Exponential, PermuteAndFlip
+from discreet.kernel.mechanisms import Exponential, PermuteAndFlip
 from planning.frozen import plan_of
 from queries.bank import BANK
 

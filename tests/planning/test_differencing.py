@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
-from discreet.auditing.frozen import Call
-from discreet.auditing.moves import measure_moves
-from discreet.auditing.replay import Replay
-from discreet.auditing.values import literals_of
+from discreet.apps.auditing.frozen import Call
+from discreet.apps.auditing.moves import measure_moves
+from discreet.apps.auditing.replay import Replay
+from discreet.apps.auditing.values import literals_of
+from discreet.asking.planning import plan_asked
+from discreet.asking.queries import read_sql
 from discreet.errors import DiscreetError
-from discreet.mechanisms import Laplace
-from discreet.planning import plan_asked
-from discreet.queries import read_sql
+from discreet.kernel.mechanisms import Laplace
 from discreet.testing import neighbouring
 from engines.questions import questions
 from planning.frozen import plan_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.engines import MemoryEngine
-from discreet.release import _exact
+from discreet.asking.engines import MemoryEngine
+from discreet.asking.release import _exact
 from planning.frozen import plan_of
 from queries.bank import BANK
 

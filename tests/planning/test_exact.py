@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from discreet.planning import Lattice, Sum
-from discreet.queries import Name
+from discreet.asking.planning import Lattice, Sum
+from discreet.asking.queries import Name
 
 MOST = Fraction(sys.float_info.max)
 BOUNDS = st.tuples(

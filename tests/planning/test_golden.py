@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.queries import read_sql
-from discreet.queries.functions import FUNCTIONS
-from discreet.queries.nodes import AggregateName, Call, Case, Expression, Literal, Name, Node
+from discreet.asking.queries import read_sql
+from discreet.asking.queries.nodes import AggregateName, Call, Case, Expression, Literal, Name, Node
+from discreet.asking.queries.types import FUNCTIONS
 from planning.golden import PLANS, read_plans, written
 from queries.test_read import ACCEPTED, REFUSED
 

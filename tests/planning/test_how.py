@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.planning import plan_asked
+from discreet.asking.planning import plan_asked
 from queries.bank import BANK
 
 SQL = "SELECT COUNT(*) AS n, SUM(debt) AS total, AVG(debt) AS mean, MEDIAN(age) AS m FROM accounts"

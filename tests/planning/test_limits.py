@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.asking.planning import plan_asked
+from discreet.asking.planning.exact import Lattice
+from discreet.asking.planning.widths import check_widths
 from discreet.errors import UnsupportedQuery
-from discreet.planning import plan_asked
-from discreet.planning.exact import Lattice
-from discreet.planning.widths import check_widths
 from planning.frozen import plan_of
 from queries.bank import BANK
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from discreet import release
-from discreet.engines import MemoryEngine
-from discreet.mechanisms import Laplace
-from discreet.planning import reach
-from discreet.queries import read_question
-from discreet.release import Watch
-from discreet.tables import from_toml
+from discreet.asking import release
+from discreet.asking.engines import MemoryEngine
+from discreet.asking.planning import reach
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import read_question
+from discreet.asking.release import Watch
+from discreet.kernel.mechanisms import Laplace
 from planning.frozen import plan_of
 
 RELATIONS = ["add/remove", "replace"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.planning import Reach
+from discreet.asking.planning import Reach
 
 
 def parts(groups, labels, low, high):

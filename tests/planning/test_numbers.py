@@ -8,8 +8,8 @@ import pandas
 import pytest
 
 import discreet as dp
+from discreet.asking.planning import plan_asked
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
-from discreet.planning import plan_asked
 from queries.bank import BANK
 
 COUNT = "SELECT COUNT(*) AS n FROM accounts"

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.answers import Answer, Receipt
-from discreet.mechanisms import CountedKeys, KeySelection, Laplace
-from discreet.planning import ExactTable, RowCount, Sum, UnitCount, plan_asked
-from discreet.release import release_invented
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.planning import ExactTable, RowCount, Sum, UnitCount, plan_asked
+from discreet.asking.release import release_invented
+from discreet.kernel.mechanisms import CountedKeys, KeySelection, Laplace
 from planning.frozen import plan_of
 from queries.bank import BANK
 

@@ -1,10 +1,10 @@
 import pytest
 
-from discreet.engines import MemoryEngine
+from discreet.asking.engines import MemoryEngine
+from discreet.asking.planning import RowCount, Sum, Tally, UnitCount, plan_exact
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import read_question
 from discreet.errors import UnsupportedQuery
-from discreet.planning import RowCount, Sum, Tally, UnitCount, plan_exact
-from discreet.queries import read_question
-from discreet.tables import from_toml
 from planning.frozen import plan_of
 from queries.bank import BANK
 

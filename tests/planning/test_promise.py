@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
+from discreet.asking.planning import plan_asked, with_bounds
+from discreet.asking.policy import from_arguments
+from discreet.asking.query_run import QueryRun
 from discreet.errors import InternalError
-from discreet.losses import approximate, pure
-from discreet.mechanisms import (
+from discreet.kernel.losses import approximate, pure
+from discreet.kernel.mechanisms import (
     CountedKeys,
     Exponential,
     Gaussian,
@@ -21,9 +24,6 @@ from discreet.mechanisms import (
     Quantile,
     Sparse,
 )
-from discreet.planning import plan_asked, with_bounds
-from discreet.query_run import QueryRun
-from discreet.tables import from_arguments
 from planning.planted import COUNT, PLANTED, SUM, gaussian, half, noise
 from server.running import promptly, write_policy
 
@@ -114,7 +114,9 @@ def test_what_follows_a_search_is_stopped_unless_the_promise_covers_it(
     tmp_path, monkeypatch, drawn, fault, relation
 ):
     _, change = PLANTED[fault]
-    monkeypatch.setattr("discreet.release.with_bounds", lambda plan, found: change(with_bounds(plan, found)))
+    monkeypatch.setattr(
+        "discreet.asking.release.with_bounds", lambda plan, found: change(with_bounds(plan, found))
+    )
     with open_table(tmp_path, bounds={}, types={"x": "integer"}, relation=relation) as curator:
         with pytest.raises(InternalError, match="more than was charged"):
             curator.ask(SUM, epsilon=2, bounds="auto")

@@ -14,11 +14,11 @@ from itertools import product
 
 import pytest
 
-from discreet.answers import Answer, Receipt
-from discreet.mechanisms import Gaussian, Laplace
-from discreet.planning import ExactTable
-from discreet.planning.readings import Noised, Variance
-from discreet.release import release_invented
+from discreet.asking.answers import Answer, Receipt
+from discreet.asking.planning import ExactTable
+from discreet.asking.planning.readings import Noised, Variance
+from discreet.asking.release import release_invented
+from discreet.kernel.mechanisms import Gaussian, Laplace
 from planning.frozen import plan_of
 from queries.bank import BANK
 

@@ -8,9 +8,9 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.engines import DuckDBEngine, MemoryEngine
-from discreet.planning import plan_asked
-from discreet.planning.search import FALLBACK, PART
+from discreet.asking.engines import DuckDBEngine, MemoryEngine
+from discreet.asking.planning import plan_asked
+from discreet.asking.planning.search import FALLBACK, PART
 from planning.frozen import plan_of
 from queries.bank import BANK
 

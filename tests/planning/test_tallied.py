@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.planning import Tallied
+from discreet.asking.planning import Tallied
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(-(2**62), 2**62) | st.integers(-3, 3)), max_size=40)
 

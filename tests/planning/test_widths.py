@@ -6,11 +6,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from discreet.asking.planning import Lattice, Sum, Tally, plan_exact
+from discreet.asking.planning.plan_exact import check_widths
+from discreet.asking.queries import Call, Case, Literal, Name, read_question
+from discreet.asking.queries.ranges import MOST_WHOLE, WIDEST
 from discreet.errors import UnsupportedQuery
-from discreet.planning import Lattice, Sum, Tally, plan_exact
-from discreet.planning.plan_exact import check_widths
-from discreet.queries import Call, Case, Literal, Name, read_question
-from discreet.queries.ranges import MOST_WHOLE, WIDEST
 from engines.extremes import POLICY
 
 WIDE = "9223372036854775807 * (9223372036854775807 + 1500000000000000000)"  # 38 digits

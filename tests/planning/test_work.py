@@ -10,23 +10,22 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb.dialect import DuckDBDialect
-from discreet.engines.memory import MemoryEngine
-from discreet.engines.postgres.dialect import PostgresDialect
-from discreet.engines.spark.dialect import SparkDialect
-from discreet.engines.sql import column
-from discreet.engines.sql.expressions import build
+from discreet.asking.engines.duckdb import DuckDBEngine
+from discreet.asking.engines.duckdb.dialect import DuckDBDialect
+from discreet.asking.engines.memory import MemoryEngine
+from discreet.asking.engines.postgres.dialect import PostgresDialect
+from discreet.asking.engines.spark.dialect import SparkDialect
+from discreet.asking.engines.sql import column
+from discreet.asking.engines.sql.expressions import build
+from discreet.asking.planning import expression_work, plan_asked, work
+from discreet.asking.planning.asking import read_asked
+from discreet.asking.planning.work import work_of
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import Call, Literal, Name
+from discreet.asking.queries.resolve_source import scan
+from discreet.asking.queries.types import FUNCTIONS, Scope, assign_types
+from discreet.asking.release import release_invented
 from discreet.errors import UnsupportedQuery
-from discreet.planning import expression_work, plan_asked, work
-from discreet.planning.asking import read_asked
-from discreet.planning.work import work_of
-from discreet.queries import Call, Literal, Name
-from discreet.queries.functions import FUNCTIONS
-from discreet.queries.resolve_source import scan
-from discreet.queries.types import Scope, assign_types
-from discreet.release import release_invented
-from discreet.tables import from_toml
 from planning.hard_questions import GROUPS, POLICY, POPULATION, ROWS, question, rows
 from queries.bank import BANK
 

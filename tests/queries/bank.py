@@ -1,6 +1,6 @@
 """A policy that the tests of questions share."""
 
-from discreet.tables import from_toml
+from discreet.asking.policy import from_toml
 
 BANK = from_toml(
     """

@@ -2,8 +2,8 @@ import datetime
 
 import pytest
 
+from discreet.asking.queries import case, column, read_question, read_sql, table
 from discreet.errors import InvalidParameter
-from discreet.queries import case, column, read_question, read_sql, table
 from queries.bank import BANK
 
 PAIRS = [

@@ -1,6 +1,6 @@
 """Public labels of expressions."""
 
-from discreet.queries import read_question
+from discreet.asking.queries import read_question
 from queries.bank import BANK
 
 

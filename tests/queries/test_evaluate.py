@@ -3,9 +3,9 @@ import math
 
 import pytest
 
-from discreet.queries import Call, Literal, evaluate
-from discreet.queries.evaluate import LENIENT, STRICT
-from discreet.queries.functions import FUNCTIONS
+from discreet.asking.queries import Call, Literal, evaluate
+from discreet.asking.queries.evaluate import LENIENT, STRICT
+from discreet.asking.queries.types import FUNCTIONS
 
 
 def value(function, *arguments):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from discreet.asking.planning import plan_asked
 from discreet.errors import UnsupportedQuery
-from discreet.planning import plan_asked
 from queries.bank import BANK
 
 WRONG = [  # the question, what is underlined, what the refusal says

@@ -2,9 +2,9 @@
 
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
-from discreet.engines.rows import Rows
+from discreet.asking.engines.rows import Rows
+from discreet.asking.queries import evaluate, read_question, relations
 from discreet.errors import UnsupportedQuery
-from discreet.queries import evaluate, read_question, relations
 from engines.people import crowd
 from engines.questions import expressions
 from queries.bank import BANK

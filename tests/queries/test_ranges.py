@@ -2,8 +2,8 @@ from fractions import Fraction
 
 from hypothesis import given, settings, strategies as st
 
-from discreet.queries import Call, Case, Literal, Name, evaluate, integer_span
-from discreet.queries.ranges import range_of
+from discreet.asking.queries import Call, Case, Literal, Name, evaluate, integer_span
+from discreet.asking.queries.ranges import range_of
 
 BOUNDS = {"a": (-3, 5), "b": (1, 4), "c": (-2, -1)}
 LEAVES = st.one_of(

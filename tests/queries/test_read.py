@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.asking.queries import read_question, read_sql, resolve, to_sql
 from discreet.errors import InvalidParameter, UnsupportedQuery
-from discreet.queries import read_question, read_sql, resolve, to_sql
 from queries.bank import BANK
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from discreet.asking.policy import UnitColumn
+from discreet.asking.queries import Joined, Name, PerUnit, Slot, evaluate, read_question, scans, unit_scan
 from discreet.errors import UnsupportedQuery
-from discreet.queries import Joined, Name, PerUnit, Slot, evaluate, read_question, scans, unit_scan
-from discreet.tables import UnitColumn
 from queries.bank import BANK
 
 

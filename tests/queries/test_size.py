@@ -5,10 +5,10 @@ import time
 import pytest
 
 import discreet as dp
+from discreet.asking.planning import plan_asked
+from discreet.asking.queries import Literal, Select, nodes, read_sql
+from discreet.asking.queries.nodes import Aggregate, Call, Output, TableName
 from discreet.errors import DiscreetError, UnsupportedQuery
-from discreet.planning import plan_asked
-from discreet.queries import Literal, Select, read_sql, size
-from discreet.queries.nodes import Aggregate, Call, Output, TableName
 from queries.bank import BANK
 
 
@@ -70,10 +70,10 @@ def test_what_doubles_is_refused_at_once(kind, levels):
 
 
 def test_without_the_limit_it_would_be_written_out(monkeypatch):
-    monkeypatch.setattr(size, "MOST_NODES", 10**12)
-    monkeypatch.setattr(size, "MOST_TABLES", 10**12)
+    monkeypatch.setattr(nodes, "MOST_NODES", 10**12)
+    monkeypatch.setattr(nodes, "MOST_TABLES", 10**12)
     plan_asked(doubling(3), BANK, epsilon=1)
-    assert size.size_of(read_sql(doubling(20))).tables == 2**20
+    assert nodes.size_of(read_sql(doubling(20))).tables == 2**20
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import contextlib
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from discreet.errors import UnsupportedQuery
-from discreet.queries import (
+from discreet.asking.policy import Through, UnitColumn
+from discreet.asking.queries import (
     Filtered,
     Joined,
     Name,
@@ -17,8 +17,8 @@ from discreet.queries import (
     read_question,
     resolve_source,
 )
-from discreet.queries.relations import is_public, scans
-from discreet.tables import Through, UnitColumn
+from discreet.asking.queries.relations import is_public, scans
+from discreet.errors import UnsupportedQuery
 from queries.bank import BANK
 from queries.sources import joined_questions
 

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.randomness.noise import cells
+from discreet.kernel.randomness.noise import cells
 from oracles import envelope as oracle
 from oracles.stated import LAPLACE, LAWS, NAMES, SCALES
 
@@ -39,7 +39,7 @@ def test_more_bits_refine_the_same_thresholds(law, scale):
 
 def test_a_guard_that_is_too_short_is_noticed(monkeypatch):
     honest = LARGE.thresholds(64)
-    monkeypatch.setattr("discreet.randomness.envelope._GUARD_BITS", 50)
+    monkeypatch.setattr("discreet.kernel.randomness.envelope._GUARD_BITS", 50)
     assert LARGE._try_thresholds(64, 64 + 50) is None
     assert LARGE.thresholds(64) == honest
 
@@ -49,7 +49,7 @@ def test_a_guard_that_is_too_short_is_noticed(monkeypatch):
 def test_machine_words_give_what_whole_numbers_of_python_give(law, scale, monkeypatch):
     envelope = envelope_of(law, scale)
     fast = envelope.thresholds(64)
-    monkeypatch.setattr("discreet.randomness.envelope._FEW", 10**9)
+    monkeypatch.setattr("discreet.kernel.randomness.envelope._FEW", 10**9)
     assert envelope.thresholds(64) == fast
 
 

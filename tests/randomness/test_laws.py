@@ -9,7 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.randomness import discrete_gaussian, discrete_laplace, fresh_source, geometric, rounded_gaussian
+from discreet.kernel.randomness import (
+    discrete_gaussian,
+    discrete_laplace,
+    fresh_source,
+    geometric,
+    rounded_gaussian,
+)
 from oracles import laws, noise as slow
 from oracles.stated import SCALES, VANISHING
 

@@ -2,7 +2,13 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.randomness import discrete_gaussian, discrete_laplace, fresh_source, geometric, rounded_gaussian
+from discreet.kernel.randomness import (
+    discrete_gaussian,
+    discrete_laplace,
+    fresh_source,
+    geometric,
+    rounded_gaussian,
+)
 
 LAWS = [geometric, discrete_laplace, discrete_gaussian, rounded_gaussian]
 SCALES = [Fraction(1, 2**40), Fraction(1, 3), Fraction(1), Fraction(1000), Fraction(2) ** 70]

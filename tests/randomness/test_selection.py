@@ -7,9 +7,9 @@ from flint import arb, ctx, fmpq
 from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
-from discreet.randomness import choice, fresh_source, permute_and_flip
-from discreet.randomness.fixed import exp_fixed
-from discreet.randomness.selection import _bounds
+from discreet.kernel.randomness import choice, fresh_source, permute_and_flip
+from discreet.kernel.randomness.fixed import exp_fixed
+from discreet.kernel.randomness.selection import _bounds
 from discreet.testing import Tape
 
 FULL = 2**64 - 1

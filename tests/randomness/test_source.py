@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.randomness import fresh_source, rounded_gaussian
-from discreet.randomness.source import SecureSource
+from discreet.kernel.randomness import fresh_source, rounded_gaussian
+from discreet.kernel.randomness.source import SecureSource
 
 WORDS = 16
 
@@ -99,7 +99,7 @@ def test_threads_that_run_at_once_have_no_stream_in_common():
 
 @pytest.mark.slow
 def test_spawned_processes_draw_distinct_streams():
-    script = "from discreet.randomness import fresh_source as f; s = f(); print(*s.words(20).tolist())"
+    script = "from discreet.kernel.randomness import fresh_source as f; s = f(); print(*s.words(20).tolist())"
     runs = [
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         for _ in range(2)

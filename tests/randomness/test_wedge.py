@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 from mpmath import mp, mpf
 
-from discreet.randomness import wedge
-from discreet.randomness.wedge import Curve, Point
+from discreet.kernel.randomness import wedge
+from discreet.kernel.randomness.wedge import Curve, Point
 from discreet.testing import Tape
 
 WORDS = st.integers(0, 2**64 - 1)

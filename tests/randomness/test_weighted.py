@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import chi2
 
 from discreet.errors import InternalError
-from discreet.numerics import ball, certified_floor
-from discreet.randomness import bernoulli_real, fresh_source
-from discreet.randomness.selection import weighted_choice
+from discreet.kernel.numerics import ball, certified_floor
+from discreet.kernel.randomness import bernoulli_real, fresh_source
+from discreet.kernel.randomness.selection import weighted_choice
 
 SIZE = 20_000
 ALARM = 1e-11

@@ -14,9 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PLATEAU = Path(__file__).parent / "plateau"
-LINE = "from discreet.mechanisms.plateau import Plateau as Plateau\n"
+LINE = "from discreet.kernel.mechanisms.plateau import Plateau as Plateau\n"
 PICTURE = (
-    "import discreet as dp; from discreet.mechanisms import Plateau;"
+    "import discreet as dp; from discreet.kernel.mechanisms import Plateau;"
     "drawn = dp.pictures.density(Plateau(scale=2, sensitivity=2)).to_json();"
     "print('Plateau, b = 2' in str(drawn))"
 )
@@ -31,11 +31,11 @@ def tree(tmp_path_factory):
     for folder in ("src", "tests", "scripts", "docs"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
     shutil.copy(ROOT / "pyproject.toml", root)
-    package = root / "src" / "discreet" / "mechanisms"
+    package = root / "src" / "discreet" / "kernel" / "mechanisms"
     shutil.copy(PLATEAU / "mechanism.txt", package / "plateau.py")
     registry = package / "__init__.py"
     lines = registry.read_text().splitlines(keepends=True)
-    last = max(i for i, line in enumerate(lines) if line.startswith("from discreet.mechanisms."))
+    last = max(i for i, line in enumerate(lines) if line.startswith("from discreet.kernel.mechanisms."))
     registry.write_text("".join([*lines[: last + 1], LINE, *lines[last + 1 :]]))
     shutil.copy(PLATEAU / "tests.txt", root / "tests" / "mechanisms" / "test_plateau.py")
     return root
@@ -68,7 +68,7 @@ def test_the_conformance_tests_and_the_exact_audit_find_it(tree):
 
 
 def test_a_wrong_law_does_not_pass(tree):
-    source = tree / "src" / "discreet" / "mechanisms" / "plateau.py"
+    source = tree / "src" / "discreet" / "kernel" / "mechanisms" / "plateau.py"
     right = source.read_text()
     assert right.count("uniform_below(source, 5) - 2") == 1
     source.write_text(right.replace("uniform_below(source, 5) - 2", "uniform_below(source, 4) - 2"))

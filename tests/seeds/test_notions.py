@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.accounting import Experiment, Round
+from discreet.kernel.accounting import Experiment, Round
 
 ROWS = [[F(3, 8), F(3, 8), F(1, 8), F(1, 8)], [F(1, 4)] * 4]  # two neighbours, four outputs
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import uvicorn
 
-from discreet.server import Service, make_app
-from discreet.server.deadlines import FixedTimeExecutor
-from discreet.server.journal import Journal
-from discreet.server.limits import Limits
+from discreet.apps.server import Service, make_app
+from discreet.apps.server.deadlines import FixedTimeExecutor
+from discreet.apps.server.journal import Journal
+from discreet.apps.server.limits import Limits
 
 UNHURRIED = Limits(token_per_s=1e6, address_per_s=1e6)  # for tests that send as fast as they can
 PATIENCE_S = 600.0  # with an engine, on a machine that others use

@@ -4,9 +4,9 @@ from itertools import product
 
 import pytest
 
-from discreet.losses import GDP, ZCDP, ApproxDP
-from discreet.server.approvals import needs_approval
-from discreet.tables import read_budget
+from discreet.apps.server.approvals import needs_approval
+from discreet.asking.policy import read_budget
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP
 from server.running import promptly, write_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM town"
@@ -122,10 +122,10 @@ def test_a_repeated_request_does_not_give_back_what_its_first_try_used(town, mon
     with (
         monkeypatch.context() as failing
     ):  # charged and not stored, so that the repetition reaches the ledger
-        failing.setattr("discreet.server.deadlines.answer", _fail)
+        failing.setattr("discreet.apps.server.deadlines.answer", _fail)
         assert town.ask(COUNT, epsilon=0.6, key="k").status == 503
     with monkeypatch.context() as full:
-        full.setattr("discreet.server.deadlines.FixedTimeExecutor._take", lambda *_: None)
+        full.setattr("discreet.apps.server.deadlines.FixedTimeExecutor._take", lambda *_: None)
         assert town.ask(COUNT, epsilon=0.6, key="k").status == 429
     assert state_of(town) == "used"
     assert town.ask(COUNT, epsilon=0.6, key="other").status == 202  # it is not asked twice for one approval
@@ -174,7 +174,7 @@ def test_a_watch_above_the_price_waits_too(town):
 
 
 def test_nobody_may_leave_an_owner_questions_without_end(town, monkeypatch):
-    monkeypatch.setattr("discreet.server.approvals.MOST_WAITING", 2)
+    monkeypatch.setattr("discreet.apps.server.approvals.MOST_WAITING", 2)
     replies = [town.ask(f"{COUNT} WHERE debt > {each}", epsilon=0.6) for each in range(3)]
     assert [reply.status for reply in replies] == [202, 202, 429]
     assert town.ask(f"{COUNT} WHERE debt > 0", epsilon=0.6).json == replies[0].json

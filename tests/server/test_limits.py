@@ -2,7 +2,7 @@ import http.client
 import socket
 import time
 
-from discreet.server.limits import Limits, Rate
+from discreet.apps.server.limits import Limits, Rate
 from server.running import running, write_policy
 
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.curator import Curator
-from discreet.server.people import People
-from discreet.server.records import SqliteRecords
+from discreet.apps.server.people import People
+from discreet.apps.server.records import SqliteRecords
+from discreet.asking.curator import Curator
 from server.crowd import crowd
 from server.process import Process
 from server.running import write_policy

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from discreet.server import make_app
+from discreet.apps.server import make_app
 from server.running import UNHURRIED, promptly, write_policy
 
 CHECKS = [

@@ -4,9 +4,9 @@ from functools import partial
 import pytest
 
 import discreet as dp
-from discreet.server import people as people_module
-from discreet.server.people import People, Person
-from discreet.server.records import SqliteRecords
+from discreet.apps.server import people as people_module
+from discreet.apps.server.people import People, Person
+from discreet.apps.server.records import SqliteRecords
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from functools import lru_cache, partial
 
 import pytest
 
-from discreet.curator import Curator
-from discreet.server import request_bodies
-from discreet.server.dataset import make_plans
-from discreet.server.limits import Limits
-from discreet.server.request_bodies import TERMS, read_ask
+from discreet.apps.server import request_bodies
+from discreet.apps.server.dataset import make_plans
+from discreet.apps.server.limits import Limits
+from discreet.apps.server.request_bodies import TERMS, read_ask
+from discreet.asking.curator import Curator
 from server.running import promptly, write_policy
 
 PUBLIC = "SELECT SUM(debt) AS s, COUNT(*) AS n FROM town"

@@ -8,8 +8,8 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.server.http_errors import as_json
-from discreet.server.middleware import HEADERS
+from discreet.apps.server.http_errors import as_json
+from discreet.apps.server.middleware import HEADERS
 from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"
@@ -284,7 +284,9 @@ def test_infinite_labels_are_charged_answered_and_the_same_in_the_client(tmp_pat
         assert {row["shop"] for row in answer.rows} == {math.inf, -math.inf, 1.5}
 
 
-@pytest.mark.parametrize("part", ["discreet.server.rest.questions._answer", "discreet.query_run.restore"])
+@pytest.mark.parametrize(
+    "part", ["discreet.apps.server.rest.questions._answer", "discreet.asking.query_run.restore"]
+)
 def test_what_breaks_after_the_charge_is_the_one_constant(tmp_path, monkeypatch, part):
     def break_down(*_, **__):
         raise OverflowError("words that quote the data")

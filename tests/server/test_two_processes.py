@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.ledger import Ration
-from discreet.server.people import People, Person
-from discreet.server.records import PostgresRecords
+from discreet.apps.server.people import People, Person
+from discreet.apps.server.records import PostgresRecords
+from discreet.kernel.ledger import Ration
 from server.crowd import crowd
 from server.process import Process
 from server.running import write_policy

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from discreet.server.limits import Limits
+from discreet.apps.server.limits import Limits
 from server.faults import planted, slow
 from server.running import promptly, running, write_policy
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pandas
 import pytest
 
-from discreet.curator import Curator
+from discreet.apps.server import Service
+from discreet.apps.server.deadlines import FixedTimeExecutor
+from discreet.apps.server.limits import Limits
+from discreet.apps.server.records import SqliteRecords
+from discreet.asking.curator import Curator
 from discreet.errors import InvalidParameter
-from discreet.server import Service
-from discreet.server.deadlines import FixedTimeExecutor
-from discreet.server.limits import Limits
-from discreet.server.records import SqliteRecords
 from server.faults import deaf, dying, planted, slow, talking
 from server.process import Process
 from server.running import prompt, running, write_policy

@@ -2,8 +2,8 @@
 
 import pytest
 
+from discreet.asking.policy import from_policy
 from discreet.errors import InvalidParameter
-from discreet.tables import from_policy
 
 POLICY = """
 [dataset]

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.asking.policy import Column
 from discreet.errors import InvalidParameter
-from discreet.tables import Column
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,17 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
+from discreet.asking.policy import (
+    Column,
+    Policy,
+    PublicTable,
+    Table,
+    Through,
+    UnitColumn,
+    from_toml,
+    read_budget,
+)
 from discreet.errors import InvalidParameter, PolicyViolation
-from discreet.tables import Column, Policy, PublicTable, Table, Through, UnitColumn, from_toml, read_budget
 
 BUDGET = read_budget({"epsilon": 1, "delta": 1e-6})
 

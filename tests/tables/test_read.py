@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.asking.policy import each_row, from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.errors import InvalidParameter
-from discreet.tables import each_row, from_arguments, from_policy, from_toml, ledger_of_policy
 
 TEXT = """
 [dataset]

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from discreet.auditing import AuditReport, audit
-from discreet.numerics import Real
+from discreet.apps.auditing import AuditReport, audit
+from discreet.kernel.numerics import Real
 
 
 def assert_private(

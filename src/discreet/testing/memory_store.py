@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from discreet.errors import LedgerConflict
-from discreet.ledger.entry import Entry, Head
-from discreet.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, KeyRow, State, Transaction
+from discreet.kernel.ledger.entry import Entry, Head
+from discreet.kernel.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, KeyRow, State, Transaction
 
 T = TypeVar("T")
 

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.auditing.datasets import Invented, Invention, Neighbours
-from discreet.auditing.people import Row, Write, Writer
-from discreet.dry_run import complete
-from discreet.tables import EachRow, Policy, Table, Value
+from discreet.apps.auditing.datasets import Invented, Invention, Neighbours
+from discreet.apps.auditing.people import Row, Write, Writer
+from discreet.asking.dry_run import complete
+from discreet.asking.policy import EachRow, Policy, Table, Value
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

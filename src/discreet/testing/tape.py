@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from discreet.randomness.source import Words
+from discreet.kernel.randomness.source import Words
 
 
 class Tape:

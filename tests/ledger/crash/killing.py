@@ -15,8 +15,8 @@ import threading
 import time
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger, Ration, Request
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, Ration, Request
+from discreet.kernel.losses import PureDP
 
 THREADS = 4
 PRICE = PureDP(0.001)

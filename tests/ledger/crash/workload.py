@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from discreet.errors import DiscreetError
-from discreet.ledger import Ledger, Request
-from discreet.ledger.sqlite import connection
-from discreet.losses import PureDP
+from discreet.kernel.ledger import Ledger, Request
+from discreet.kernel.ledger.sqlite import connection
+from discreet.kernel.losses import PureDP
 
 
 def main(folder: str, questions: int, synchronous: int = 3) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from discreet.losses import PureDP
+from discreet.kernel.losses import PureDP
 
 DATA = "people.csv"  # 60 invented people, two accounts each
 KEY = b"the key of a kept ledger"

@@ -17,8 +17,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from discreet import Curator
-from discreet.ledger import FileAnchor, Ledger, LedgerFile, Request
-from discreet.losses import ApproxDP, PureDP
+from discreet.kernel.ledger import FileAnchor, Ledger, LedgerFile, Request
+from discreet.kernel.losses import ApproxDP, PureDP
 from ledger.kept.cases import ASKED, DATA, KEY, opening_of
 from servers.postgres import PostgresServer, _binary
 

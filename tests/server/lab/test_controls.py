@@ -2,8 +2,8 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.apps.server.lab.exhibits import Choice, Slider, read_settings
 from discreet.errors import InvalidParameter
-from discreet.server.lab.exhibits import Choice, Slider, read_settings
 
 EPSILON = Slider(name="epsilon", label="", symbol="ε", values=("0.1", "1", "5"), start="1")
 PEOPLE = Slider(name="n", label="", symbol="n", values=("10", "1000"), start="10")

@@ -9,12 +9,12 @@ import httpx
 import plotly.graph_objects as go
 import pytest
 
-from discreet.losses import compose_advanced
-from discreet.mechanisms import Laplace
-from discreet.numerics import short_up
-from discreet.server.lab import make_lab, slug, theory_page, titles
-from discreet.server.lab.exhibits import EXHIBITS, Slider
-from discreet.server.middleware import HEADERS
+from discreet.apps.server.lab import make_lab, slug, theory_page, titles
+from discreet.apps.server.lab.exhibits import EXHIBITS, Slider
+from discreet.apps.server.middleware import HEADERS
+from discreet.kernel.losses import compose_advanced
+from discreet.kernel.mechanisms import Laplace
+from discreet.kernel.numerics import short_up
 
 NAMES = [exhibit.name for exhibit in EXHIBITS]
 
@@ -155,7 +155,7 @@ def test_static_files_are_compressed_and_cached_for_ever(lab):
 
 
 def test_nobody_may_ask_for_figures_without_end(monkeypatch):
-    monkeypatch.setattr("discreet.server.lab.PER_S", 0.001)  # so that the bucket holds one
+    monkeypatch.setattr("discreet.apps.server.lab.PER_S", 0.001)  # so that the bucket holds one
     visitor = Visitor()
     replies = [visitor.get("/lab/figures/extreme-deltas", address=who) for who in ("one", "one", "another")]
     assert [reply.status_code for reply in replies] == [200, 429, 200]
@@ -166,7 +166,7 @@ def test_what_nobody_foresaw_carries_every_header_and_none_of_its_words(lab, mon
     def break_down(*_, **__):
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("discreet.server.lab.show", break_down)
+    monkeypatch.setattr("discreet.apps.server.lab.show", break_down)
     reply = lab.get("/lab/figures/neighbours")
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
     assert set(HEADERS.items()) <= set(reply.headers.items())

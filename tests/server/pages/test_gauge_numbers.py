@@ -2,12 +2,12 @@ from fractions import Fraction
 
 import pytest
 
+from discreet.apps.server.pages.gauge import BudgetGauge, cost_of_plan
+from discreet.asking.planning import plan_asked
+from discreet.asking.policy import from_arguments
 from discreet.errors import InvalidParameter
-from discreet.ledger import Balance
-from discreet.losses import GDP, ApproxDP
-from discreet.planning import plan_asked
-from discreet.server.pages.gauge import BudgetGauge, cost_of_plan
-from discreet.tables import from_arguments
+from discreet.kernel.ledger import Balance
+from discreet.kernel.losses import GDP, ApproxDP
 
 HALF = BudgetGauge(
     {"epsilon": Fraction(1), "delta": Fraction(1, 10**6)},

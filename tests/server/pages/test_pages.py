@@ -8,10 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from discreet.ledger import Request
-from discreet.losses import PureDP
-from discreet.server import make_app
-from discreet.server.middleware import HEADERS
+from discreet.apps.server import make_app
+from discreet.apps.server.middleware import HEADERS
+from discreet.kernel.ledger import Request
+from discreet.kernel.losses import PureDP
 from server.pages.visiting import COUNT, Visitor
 from server.running import promptly, running, write_policy
 

@@ -1,4 +1,4 @@
-from discreet.server.pages.session_auth import LASTS_S, MOST_OF_A_TOKEN, BrowserSessions
+from discreet.apps.server.pages.session_auth import LASTS_S, MOST_OF_A_TOKEN, BrowserSessions
 
 
 def test_a_session_ends_when_it_is_closed_and_when_its_time_is_over():
@@ -23,7 +23,7 @@ def test_names_and_form_words_are_random_and_nothing_shows_them():
 
 
 def test_the_store_does_not_grow_without_end(monkeypatch):
-    monkeypatch.setattr("discreet.server.pages.session_auth.MOST_SESSIONS", 10)
+    monkeypatch.setattr("discreet.apps.server.pages.session_auth.MOST_SESSIONS", 10)
     sessions = BrowserSessions()
     names = [sessions.open(f"token {number}") for number in range(11)]
     assert [sessions.find(name) is None for name in names] == [True] + [False] * 10

@@ -11,9 +11,9 @@ ROOT = Path(__file__).parents[3]
 def test_the_wheel_carries_templates_static_files_theory_and_the_drawing_script(tmp_path):
     (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     names = set(zipfile.ZipFile(wheel).namelist())
-    server = ROOT / "src" / "discreet" / "server"
+    server = ROOT / "src" / "discreet" / "apps" / "server"
     for folder in ("templates", "static"):
-        expected = {f"discreet/server/{folder}/{path.name}" for path in (server / folder).iterdir()}
+        expected = {f"discreet/apps/server/{folder}/{path.name}" for path in (server / folder).iterdir()}
         assert expected <= names
     assert {f"discreet/theory/{path.name}" for path in (ROOT / "docs" / "theory").glob("*.md")} <= names
-    assert {"discreet/pictures/plotly.min.js", "discreet/pictures/plotly.LICENSE.txt"} <= names
+    assert {"discreet/apps/pictures/plotly.min.js", "discreet/apps/pictures/plotly.LICENSE.txt"} <= names

@@ -1,0 +1,1 @@
+"""What people touch: the server and its pages, the command line, audits and pictures."""

@@ -1,0 +1,159 @@
+"""The report of an audit: the verdict, its witness, its power, and the evidence it follows from."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeAlias
+
+from discreet.apps.auditing.claim import Claim, Finding
+from discreet.apps.auditing.evidence import Trial, show, strongest
+from discreet.apps.auditing.exact import Verification
+from discreet.apps.auditing.power import Power, estimate_power
+from discreet.errors import InvalidParameter
+from discreet.kernel.numerics import exact_probability
+
+Verdict: TypeAlias = Literal["violated", "not refuted"]
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What an audit proved.
+
+    `lower_bound` is an ε that the target certainly has at `delta` (with the stated confidence; exactly, where
+    `method` is "exact"); the verdict is "violated" if it exceeds `claimed`. "not refuted" is not a proof of
+    privacy: `power` says what would have been found. `samples` counts outputs of each neighbour in the
+    deciding stage.
+    """
+
+    lower_bound: float
+    verdict: Verdict
+    witness: str
+    delta: float
+    claimed: float
+    claim: Claim
+    method: Literal["exact", "sampled"]
+    confidence: float
+    neighbours: tuple[str, str]
+    samples: int
+    power: Power | None
+    trials: tuple[Trial, ...]
+    seconds: float = 0.0
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.verdict == "violated"
+
+    def __str__(self) -> str:
+        at = f" at delta = {self.delta:.3g}" if self.delta else ""
+        sure = "exactly" if self.method == "exact" else f"with confidence 1 - {1 - self.confidence:.1g}"
+        lines = [
+            f"{self.verdict}: {self.claim.text}",
+            f"  epsilon >= {self.lower_bound:.6g}{at} ({sure}); claimed {self.claimed:.6g}",
+            f"  witness: {self.witness}",
+            f"  neighbours: {self.neighbours[0]} and {self.neighbours[1]}",
+            f"  power: {self.power}"
+            if self.power
+            else "  power: every event of the listed neighbours was checked",
+            f"  {self.samples} outputs of each neighbour, {self.seconds:.2f} s",
+        ]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """The report and the counts it follows from."""
+        return json.dumps(
+            {
+                "version": VERSION,
+                "verdict": self.verdict,
+                "lower_bound": self.lower_bound if math.isfinite(self.lower_bound) else "infinity",
+                "delta": self.delta,
+                "claimed": self.claimed,
+                "claim": self.claim.to_json(),
+                "witness": self.witness,
+                "method": self.method,
+                "confidence": self.confidence,
+                "neighbours": list(self.neighbours),
+                "samples": self.samples,
+                "seconds": self.seconds,
+                "trials": [trial.to_json() for trial in self.trials],
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The report recomputed from saved counts: nothing but counts, risks and the claim is believed."""
+        saved = json.loads(text)
+        trials = [Trial.from_json(trial) for trial in saved["trials"]]
+        if saved["method"] != "sampled" or not trials:
+            raise InvalidParameter("saved evidence must hold counts. Run an exact audit again to check it.")
+        sure = exact_probability(saved["confidence"], name="confidence")
+        if sum(trial.risk for trial in trials) > 1 - sure:
+            raise InvalidParameter("saved evidence must not spend more risk than its confidence leaves.")
+        claim = Claim.from_json(saved["claim"])
+        report = cls.of_trials(trials, claim, confidence=float(sure), samples=saved["samples"])
+        return replace(report, seconds=saved["seconds"])
+
+    @classmethod
+    def of_verification(cls, verification: Verification, claim: Claim) -> Self:
+        """The report of an exact check."""
+        finding, (first, second) = verification.finding, (show(data) for data in verification.pair)
+        p, q = verification.probabilities
+        named = ", ".join(str(outcome) for outcome in verification.outcomes[:3])
+        more = f" and {len(verification.outcomes) - 3} more" if len(verification.outcomes) > 3 else ""
+        return cls(
+            lower_bound=finding.lower_bound,
+            verdict=verdict_of(finding),
+            witness=f"the output is {named}{more}: probability {p:.6g} on {first}, {q:.6g} on {second}",
+            delta=finding.delta,
+            claimed=finding.claimed,
+            claim=claim,
+            method="exact",
+            confidence=1.0,
+            neighbours=(first, second),
+            samples=0,
+            power=None,
+            trials=(),
+        )
+
+    def also(self, sampled: "AuditReport") -> "AuditReport":
+        """An exact report with the samples that agree with it."""
+        return replace(self, samples=sampled.samples, power=sampled.power, trials=sampled.trials)
+
+    @classmethod
+    def of_trials(cls, trials: Sequence[Trial], claim: Claim, *, confidence: float, samples: int) -> Self:
+        """The report that counts lead to."""
+        best = strongest(trials, claim)
+        finding = best.judge(claim)
+        outputs = min(best.first[1], best.second[1])
+        return cls(
+            lower_bound=finding.lower_bound,
+            verdict=verdict_of(finding),
+            witness=_witness(best),
+            delta=finding.delta,
+            claimed=finding.claimed,
+            claim=claim,
+            method="sampled",
+            confidence=confidence,
+            neighbours=best.neighbours,
+            samples=samples,
+            power=estimate_power(
+                outputs=outputs, risk=best.risk, epsilon=finding.claimed, delta=finding.delta
+            ),
+            trials=tuple(trials),
+        )
+
+
+def verdict_of(finding: Finding) -> Verdict:
+    """Violated if and only if more is proved than was claimed."""
+    return "violated" if finding.excess > 0 else "not refuted"
+
+
+def _witness(trial: Trial) -> str:
+    rates = [count / outputs for count, outputs in (trial.first, trial.second)]
+    return (
+        f"{trial.event['words']}: {trial.first[0]} of {trial.first[1]} outputs ({rates[0]:.3g}) on "
+        f"{trial.neighbours[0]}, {trial.second[0]} of {trial.second[1]} ({rates[1]:.3g}) "
+        f"on {trial.neighbours[1]}"
+    )

@@ -1,0 +1,148 @@
+"""discreet ask and explain: a private answer from a table, and what it would cost."""
+
+import json as json_module
+import sys
+from pathlib import Path
+from typing import Any
+
+from discreet.apps.cli.options import DataOptions, PriceOptions, open_curator
+from discreet.apps.cli.shared import Flag, fitted, waiting
+from discreet.errors import DiscreetError, InvalidParameter
+
+_DATA, _PRICE = DataOptions(), PriceOptions()
+
+
+def ask(
+    data: Path,
+    question: str,
+    *,
+    opened: DataOptions = _DATA,
+    priced: PriceOptions = _PRICE,
+    json: Flag = False,
+    csv: Flag = False,
+    save: Path | None = None,
+    plot: Path | None = None,
+) -> None:
+    """Ask a question in SQL and get a private answer, with its error and its price.
+
+    Example: discreet ask accounts.csv "SELECT city, COUNT(DISTINCT person) AS people FROM accounts GROUP
+    BY city"
+    --unit person --epsilon 0.5
+
+    Parameters
+    ----------
+    data
+        A policy (.toml), or a data file (.csv, .tsv, .parquet, .duckdb).
+    question
+        The question, in SQL. The table's name is the file's stem.
+    json
+        Print JSON: rows, intervals and receipt.
+    csv
+        Print CSV, with the ends of the intervals next to the values.
+    save
+        Write the table, its receipt and a data dictionary into this folder.
+    plot
+        Draw the answer with error bars, into this file.
+    """
+    curator, note = open_curator(data, opened)
+    if note and not (json or csv):
+        print(note, file=sys.stderr)
+    with curator:
+        if plot is not None:
+            _check_plot(plot, curator.explain(question, **priced.terms()))
+        with waiting("Budget charged; running the query ..."):
+            answer = curator.ask(question, **priced.terms())
+        if json:
+            print(json_module.dumps(answer.to_json()))
+        elif csv:
+            print(answer.to_csv(), end="")
+        else:
+            show(answer)
+    _keep(answer, save, plot)
+
+
+def explain(
+    data: Path,
+    question: str,
+    *,
+    opened: DataOptions = _DATA,
+    priced: PriceOptions = _PRICE,
+    json: Flag = False,
+) -> None:
+    """Explain a question before asking it: bounding, noise, expected error and price. Nothing is charged.
+
+    Example: discreet explain accounts.toml "SELECT AVG(debt) FROM accounts" --epsilon 0.5
+
+    Parameters
+    ----------
+    data
+        A policy (.toml), or a data file (.csv, .tsv, .parquet, .duckdb). The data itself need not exist.
+    question
+        The question, in SQL.
+    json
+        Print JSON.
+    """
+    curator, _ = open_curator(data, opened)
+    with curator:
+        plan = curator.explain(question, **priced.terms())
+    print(json_module.dumps(plan.to_json()) if json else fitted(str(plan)))
+
+
+def _check_plot(plot: Path, plan: Any) -> None:
+    """Raise if the picture cannot be drawn, before anything is charged."""
+    from discreet.apps.pictures import check_answer, check_file
+
+    check_file(plot)
+    check_answer(plan)
+
+
+def _keep(answer: Any, save: Path | None, plot: Path | None) -> None:
+    """Write the files. The answer was printed before, because it was paid for, even if writing fails."""
+    sys.stdout.flush()
+    try:
+        if save is not None:
+            answer.save(save)
+        if plot is not None:
+            from discreet.apps.pictures import answer as draw
+
+            draw(answer).save(plot)
+    except (DiscreetError, OSError) as error:
+        reason = error.message if isinstance(error, DiscreetError) else error.strerror
+        print(f"error: the answer is above, but not all files were written: {reason}", file=sys.stderr)
+        sys.exit(error.exit_code if isinstance(error, DiscreetError) else InvalidParameter.exit_code)
+
+
+def show(answer: Any) -> None:
+    """Print the answer as a table with ± columns, its price and what is left."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from discreet.asking.answers import FREE, show_error, show_value
+
+    noisy = [name for name in answer.columns if any(row[name] is not None for row in answer.intervals)]
+    table = Table(box=SIMPLE_HEAD, header_style="bold")
+    for name in answer.columns:
+        numeric = any(isinstance(row[name], int | float) for row in answer.rows)
+        table.add_column(Text(name), justify="right" if numeric else "left")
+        if name in noisy:
+            table.add_column("±", style="dim")
+    for row, intervals in zip(answer.rows, answer.intervals, strict=True):
+        cells = []
+        for name in answer.columns:
+            interval = intervals[name]
+            cells.append(show_value(row[name], interval))
+            if name in noisy:
+                cells.append("" if interval is None else show_error(row[name], interval))
+        table.add_row(*map(Text, cells))  # labels are plain text, not markup
+    console = Console()
+    console.print(table)
+    spent, left = answer.receipt.in_words("price"), answer.receipt.in_words("remaining")
+    confidence = f"± at {float(answer.plan.confidence):.0%} confidence · " if noisy else ""
+    if any(each.private for each in answer.plan.sets):
+        console.print("[dim]Keys were found in the data: groups of few people are not shown.[/dim]")
+    paid = f"price {spent} · remaining {left}"
+    if not answer.charged:
+        paid = f"{FREE} · price then {spent} · remaining then {left}"
+    console.print(f"[dim]{confidence}{paid}[/dim]")

@@ -1,0 +1,169 @@
+"""discreet policy: write a policy's skeleton from a file's header, and check what a policy lacks."""
+
+import json as json_module
+from collections.abc import Iterator
+from pathlib import Path
+
+from cyclopts import App
+
+from discreet.apps.cli.shared import Flag, fitted
+from discreet.asking.engines.duckdb.registration import describe_file
+from discreet.asking.policy import Column, Policy, Table, Through, Type, UnitColumn, from_policy
+from discreet.errors import InvalidParameter
+
+app = App(name="policy", help="Write the skeleton of a policy, or check one.")
+
+HEAD = """\
+# The policy of {name}: who is protected, what is promised of the data, and what may be spent.
+# Written from the names of the columns alone; no row was read. Promise only what you know without looking.
+
+[dataset]
+id = {id}            # the data set's name for ever: its budget is kept under it
+version = "1"        # change it when the data changes
+relation = "add/remove"
+# population = 100000   # roughly how many people, if public: errors of averages are then said in advance
+budget = {{ epsilon = 1, delta = 1e-6 }}   # or {{ rho = 0.1 }}, {{ mu = 0.5 }}
+
+[tables.{name}]
+source = {source}
+unit = "?"           # the column that names the person; or each_row = true where each row is one
+max_groups = 1       # in how many groups of an answer one person may count
+max_rows = 1         # how many rows of one person may count in one group
+
+[tables.{name}.columns]
+"""
+HINTS: dict[Type, str] = {
+    "integer": "bounds = [0, 100] for sums and averages, and for GROUP BY",
+    "number": "bounds = [0, 1000] for sums, averages and quantiles",
+    "text": 'keys = ["a", "b"] for GROUP BY without delta; numbers: type = "number", bounds = [0, 100]',
+    "boolean": "nothing more is needed",
+    "date": 'bounds = ["2020-01-01", "2026-12-31"] for GROUP BY its days, months or years',
+    "timestamp": "nothing more is offered",
+}
+
+
+@app.command
+def init(data: Path, *, output: Path | None = None) -> None:
+    """Write a commented skeleton of a policy from the header or schema of a file; no row is read.
+
+    Example: discreet policy init accounts.csv --output accounts.toml
+
+    Parameters
+    ----------
+    data
+        A CSV or Parquet file.
+    output
+        The file to write, which must not exist; standard output without it.
+    """
+    skeleton = write_skeleton(data)
+    if output is None:
+        print(skeleton, end="")
+        return
+    if output.exists():
+        raise InvalidParameter(f"output must be a new file, got {str(output)!r}, which exists.")
+    output.write_text(skeleton, encoding="utf-8")
+    print(f"wrote {output}: fill in the unit and the promises, then run: discreet policy check {output}")
+
+
+@app.command
+def check(policy: Path, *, json: Flag = False) -> None:
+    """Check what a policy lacks, and which questions are refused because of it; no row is read.
+
+    Example: discreet policy check accounts.toml
+
+    Parameters
+    ----------
+    policy
+        The policy's TOML file.
+    json
+        Print JSON.
+    """
+    read = from_policy(policy)
+    findings = list(find_gaps(read))
+    if json:
+        print(json_module.dumps({"digest": read.digest, "findings": findings}))
+        return
+    private = f"{len(read.tables)} private table{'s' * (len(read.tables) > 1)}"
+    print(f"{read.id}, version {read.version}: {private}, {len(read.public)} public.")
+    for finding in findings:
+        where = f"{finding['table']}.{finding['column']}" if finding["column"] else finding["table"]
+        print(fitted(f"  {where}: {finding['missing']} -> {finding['questions']}"))
+    several = f"{len(findings)} thing{'s' * (len(findings) > 1)} to consider."
+    print(several if findings else "Nothing is missing.")
+
+
+def write_skeleton(data: Path) -> str:
+    """Return the text of a policy for a file, with its columns as comments."""
+    name = data.name.split(".")[0]
+    table = name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _quote(name)
+    lines = [HEAD.format(name=table, id=_quote(name), source=_quote(data.name))]
+    for column, kind in describe_file(data).items():
+        if kind is None:
+            lines.append(f"# {_quote(column)}: of a type that questions cannot be about\n")
+        else:
+            lines.append(f'# {_quote(column)} = {{ type = "{kind}" }}   # {HINTS[kind]}\n')
+    return "".join(lines)
+
+
+def _quote(text: str) -> str:
+    return json_module.dumps(text)  # a basic string of TOML has the same escapes
+
+
+def find_gaps(policy: Policy) -> Iterator[dict[str, str]]:
+    """Yield what is missing, and the questions that are refused because of it."""
+    if policy.population is None:
+        yield _gap(
+            "", "", "no population", "an average's error in advance, and within= for AVG, cannot be said"
+        )
+    for table in policy.tables:
+        columns = _with_schema(table)
+        if columns is None:
+            yield _gap(table.name, "", "the source is not there", "explain works, ask does not")
+        yield from _unit_gaps(table, columns)
+        yield from _table_gaps(table)
+        for column in columns or table.columns:
+            if not (isinstance(table.unit, UnitColumn) and column.name == table.unit.column):
+                yield from _column_gaps(table.name, column)
+
+
+def _gap(table: str, column: str, missing: str, questions: str) -> dict[str, str]:
+    return {"table": table or "data set", "column": column, "missing": missing, "questions": questions}
+
+
+def _with_schema(table: Table) -> tuple[Column, ...] | None:
+    """Return the policy's columns and the file's others; None without a file."""
+    if table.source is None or not Path(table.source).is_file():
+        return None
+    known = {column.name.lower() for column in table.columns}
+    found = describe_file(table.source).items()
+    others = (Column(name=name, type=kind) for name, kind in found if kind and name.lower() not in known)
+    return (*table.columns, *others)
+
+
+def _unit_gaps(table: Table, columns: tuple[Column, ...] | None) -> Iterator[dict[str, str]]:
+    """Check that the unit is a column of the file, if there is one."""
+    named = table.unit.column if isinstance(table.unit, UnitColumn) else None
+    if named is None or columns is None or named.lower() in {each.name.lower() for each in columns}:
+        return
+    yield _gap(table.name, "", f"unit {named!r} is no column of the data", "every question is refused")
+
+
+def _table_gaps(table: Table) -> Iterator[dict[str, str]]:
+    if isinstance(table.unit, UnitColumn | Through) and (table.max_groups, table.max_rows) == (1, 1):
+        yield _gap(
+            table.name,
+            "",
+            "max_groups and max_rows are 1",
+            "a person with several rows counts with one of them; raise the limits if people have more",
+        )
+
+
+def _column_gaps(table: str, column: Column) -> Iterator[dict[str, str]]:
+    if column.type in ("integer", "number") and column.bounds is None and column.keys is None:
+        yield _gap(
+            table, column.name, "no bounds", "SUM, AVG, VARIANCE, STDDEV, MEDIAN, MIN and MAX are refused"
+        )
+    if column.type == "text" and column.keys is None:
+        yield _gap(
+            table, column.name, "no keys", "GROUP BY costs delta and hides rare labels; MODE is refused"
+        )

@@ -1,0 +1,141 @@
+"""The map of a private choice of place: candidates by their probability, people where they live."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import cos, radians, sqrt
+
+from discreet.apps.pictures.picture import Picture
+from discreet.apps.pictures.theme import Json, axis
+from discreet.errors import InvalidParameter
+
+Place = tuple[float, float]  # latitude, longitude
+MOST_PIXELS = 60  # across the bubble of a certain choice
+LEAST_PIXELS = 7  # an improbable place stays visible
+
+
+def city_map(
+    places: Mapping[str, Place],
+    probabilities: Mapping[str, float],
+    *,
+    people: Mapping[str, Place] | None = None,
+    middle: Place | None = None,
+    subtitle: str = "the area of a bubble is the probability that the place is chosen",
+) -> Picture:
+    r"""Every candidate place, with its probability; optionally people and their mean position.
+
+    >>> picture = city_map({"Memphis": (35, -90)}, {"Memphis": 1.0})
+    >>> picture.to_json()["data"][0]["text"]
+    ['\xa0Memphis 100 %\xa0']
+    """
+    if set(places) != set(probabilities):
+        raise InvalidParameter("a map must have one probability for each place.", parameter="probabilities")
+    traces = [_bubbles(places, probabilities, [] if middle is None else [middle])]
+    if people:
+        traces.append(_marks(people.values(), "people", symbol="diamond", index=1))
+    if middle is not None:
+        traces.append(_marks([middle], "their mean position", symbol="star", index=2))
+    shown = [*places.values(), *(people or {}).values()]
+    return Picture(
+        title="Where to meet, chosen privately", subtitle=subtitle, traces=traces, axes=_axes(shown)
+    )
+
+
+def _axes(shown: Sequence[Place]) -> dict[str, Json]:
+    latitudes, longitudes = zip(*shown, strict=True)
+    wide = 0.18 * (max(longitudes) - min(longitudes)) + 3
+    tall = 0.15 * (max(latitudes) - min(latitudes)) + 2
+    stretch = 1 / cos(radians(sum(latitudes) / len(latitudes)))  # one degree north is longer than one east
+    return {
+        "xaxis": axis("longitude (degrees east)", range=[min(longitudes) - wide, max(longitudes) + wide]),
+        "yaxis": axis(
+            "latitude (degrees north)",
+            range=[min(latitudes) - tall, max(latitudes) + tall],
+            scaleanchor="x",
+            scaleratio=stretch,
+            constrain="domain",
+        ),
+    }
+
+
+def _bubbles(
+    places: Mapping[str, Place], probabilities: Mapping[str, float], obstacles: Sequence[Place]
+) -> dict[str, Json]:
+    names = list(places)
+    labels = [f"\u00a0{name} {_percent(probabilities[name])}\u00a0" for name in names]  # clear of the bubble
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "candidate places",
+        "x": [float(places[name][1]) for name in names],
+        "y": [float(places[name][0]) for name in names],
+        "text": labels,
+        "textposition": place_labels([places[name] for name in names], labels, obstacles),
+        "marker": {
+            "size": [max(LEAST_PIXELS, MOST_PIXELS * sqrt(probabilities[name])) for name in names],
+            "color": "@0/0.45",
+            "line": {"color": "@0", "width": 1.5},
+        },
+        "cliponaxis": False,
+    }
+
+
+def _percent(probability: float) -> str:
+    digits = 0 if probability >= 0.1 else 1
+    return f"{100 * probability:.{digits}f} %" if probability >= 0.001 else "< 0.1 %"
+
+
+def _marks(where: Iterable[Place], name: str, *, symbol: str, index: int) -> dict[str, Json]:
+    points = list(where)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [float(longitude) for _, longitude in points],
+        "y": [float(latitude) for latitude, _ in points],
+        "marker": {
+            "symbol": symbol,
+            "size": 11,
+            "color": f"@{index}",
+            "line": {"color": "@paper", "width": 1},
+        },
+    }
+
+
+def place_labels(places: Sequence[Place], labels: Sequence[str], obstacles: Sequence[Place]) -> list[str]:
+    """A side for each label, where the fewest other places (or obstacles) lie under its letters.
+
+    >>> place_labels([(0, 0), (0, 3), (0, 75)], ["A", "B", "C"], obstacles=[(0, -3)])
+    ['top center', 'middle right', 'middle right']
+    """
+    everything = [*places, *obstacles]
+    width = max(longitude for _, longitude in everything) - min(longitude for _, longitude in everything)
+    letter = max(width, 1.0) / 75  # degrees: pictures are about 110 letters wide, margins included
+    return [
+        min(SIDES, key=lambda side: _covered(SIDES[side], place, len(text) * letter, letter, everything))
+        for place, text in zip(places, labels, strict=True)
+    ]
+
+
+# Where a label's box begins and ends, east and north of its place: in label lengths and in letters.
+SIDES: Mapping[str, tuple[float, float, float, float]] = {
+    "middle right": (0, 1, -1, 1),
+    "middle left": (-1, 0, -1, 1),
+    "top center": (-0.5, 0.5, 1, 4),
+    "bottom center": (-0.5, 0.5, -4, -1),
+}
+
+
+def _covered(
+    side: tuple[float, float, float, float],
+    place: Place,
+    length: float,
+    letter: float,
+    others: Sequence[Place],
+) -> int:
+    west, east, south, north = side
+    pad = 3 * letter  # the bubble between a place and its label
+    low, high = place[1] + west * (length + pad), place[1] + east * (length + pad)
+    return sum(
+        low <= longitude <= high and south * letter <= latitude - place[0] <= north * letter
+        for latitude, longitude in others
+        if (latitude, longitude) != place
+    )

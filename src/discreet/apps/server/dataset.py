@@ -1,0 +1,320 @@
+"""One data set of the service, and everything a user may do with it. REST and pages both go through it."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+from discreet.apps.server.approvals import Approval, Approvals, RepeatedApproval, needs_approval
+from discreet.apps.server.deadlines import FixedTimeExecutor
+from discreet.apps.server.http_errors import Busy, Unreachable, busy, not_found, too_late
+from discreet.apps.server.limits import Limits
+from discreet.apps.server.people import Person
+from discreet.apps.server.request_bodies import AskRequest
+from discreet.apps.server.watch_sessions import WatchSessions
+from discreet.apps.server.worker import read
+from discreet.apps.server.worker_pool import WorkerPool
+from discreet.asking.answers import Answer
+from discreet.asking.curator import Curator
+from discreet.asking.planning import Plan, as_notion, budget_of, price_of
+from discreet.asking.policy import Policy, read_budget
+from discreet.asking.query_run import QueryRun
+from discreet.errors import BudgetExceeded, PolicyViolation, Rationed, UnsupportedQuery
+from discreet.kernel.accounting import notion_json
+from discreet.kernel.ledger import Balance, Ledger, Verification
+from discreet.kernel.losses import ApproxDP, PureDP
+
+CACHED_PLANS = 512  # a plan depends on policy and request alone, so equal requests share it
+LONGEST_PASS = 0.9  # of its deadline: then the engine stops a pass, before its process is killed
+
+
+@dataclass(frozen=True)
+class AskResult:
+    """The answers to a request, paid for by one charge that was made now or before."""
+
+    answers: tuple[Answer, ...]
+
+    @property
+    def charge(self) -> int:
+        """The number of the charge."""
+        return int(self.answers[0].receipt.facts["charge"])
+
+    @property
+    def charged(self) -> bool:
+        """Whether it was made now."""
+        return self.answers[0].charged
+
+
+class Dataset:
+    """A curator behind the executor. Results that depend on data are sent at their deadline, not earlier."""
+
+    def __init__(
+        self, curator: Curator, executor: FixedTimeExecutor, approvals: Approvals, limits: Limits
+    ) -> None:
+        self._curator, self._executor, self._approvals = curator, executor, approvals
+        self._watches, resources = WatchSessions(limits), curator.resources
+        self._plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
+        resources.timeout_s = LONGEST_PASS * curator.policy.serving.deadline_s
+        resources.opening()  # raises if other processes could not open the data
+        self._pool = WorkerPool(resources.opening, **_size(curator.policy.engine, limits))
+
+    @property
+    def name(self) -> str:
+        """The data set's declared id."""
+        return self._curator.policy.id
+
+    @property
+    def policy(self) -> Policy:
+        """The policy with the columns of the data; all of it is public."""
+        return self._curator.resources.known
+
+    # --- questions -----------------------------------------------------------------------------------------
+
+    async def explain(self, ask: AskRequest) -> tuple[Plan, ...]:
+        """Return the plans of a request: price and expected error. No data is read."""
+        plans = await self._executor.plan(partial(self._plan, ask))
+        self._check_time(plans)
+        return plans
+
+    async def is_free(self, person: Person, plans: tuple[Plan, ...]) -> bool:
+        """Return whether this user would get a stored answer for free."""
+        return await self._executor.use_ledger(self._query_run(person, plans).find) is not None
+
+    async def ask(self, person: Person, ask: AskRequest, *, key: str | None = None) -> AskResult | Approval:
+        """Charge, run, store and answer at the deadline, or return a stored answer at once.
+
+        Above the policy's `approve_above`, the result may be an approval that waits for an owner.
+        """
+        plans = await self.explain(ask)
+        query_run, used = self._query_run(person, plans), None
+        if self._is_above(person, price_of(plans)) and not await self.is_free(person, plans):
+            text, price = "; ".join(plan.asked for plan in plans), price_of(plans)
+            used = await self._use_approval(person, text, price, key)
+            if used.state != "used":
+                return used
+        async with self._reopened_if_unpaid(used):
+            seconds = self.seconds(plans)
+            return AskResult(await self._executor.answer(self._pool, query_run, key=key, seconds=seconds))
+
+    def seconds(self, plans: tuple[Plan, ...]) -> float:
+        """Return when an answer is due: from plan and policy alone, the deadline of each pass added up."""
+        return self._curator.policy.serving.deadline_s * sum(plan.passes for plan in plans)
+
+    def _check_time(self, plans: tuple[Plan, ...]) -> None:
+        """Refuse what would be late whatever the data, by the work of its statements and cells alone."""
+        needed = sum(plan.work.fixed_s for plan in plans)
+        if needed > self.seconds(plans) / 2:
+            raise UnsupportedQuery(
+                f"A question must be estimated at {self.seconds(plans) / 2:.2g} s or less, half of its "
+                f"deadline, before any row is read, got {needed:.2g} s. Ask for fewer groups or columns, or "
+                "the owner for a longer deadline_s.",
+                reason="work",
+            )
+
+    # --- watches -------------------------------------------------------------------------------------------
+
+    async def open_watch(
+        self, person: Person, terms: Mapping[str, Any], *, key: str | None = None
+    ) -> str | Approval:
+        """Open a watch, charged in full, and return its name. It exists in this process only."""
+        if (known := self._watches.opened(person, terms, key)) is not None:
+            return known
+        self._watches.check_room(person)
+        price, used = _watch_price(terms), None
+        if self._is_above(person, price):
+            text = "watch " + ", ".join(f"{name} {terms[name]}" for name in sorted(terms))
+            used = await self._use_approval(person, text, price, key)
+            if used.state != "used":
+                return used
+        async with self._reopened_if_unpaid(used):
+            opening = partial(self._curator.for_analyst(person.name).watch, **terms, key=key)
+            watch = await self._executor.use_ledger(opening)
+        return self._watches.add(person, watch, terms, key)
+
+    def watches(self, person: Person) -> list[dict[str, Any]]:
+        """Return this user's watches in this process, oldest first, with their questions and answers."""
+        return [{"watch": name, **each.to_json()} for name, each in self._watches.of(person).items()]
+
+    def stop_watch(self, person: Person, name: str) -> None:
+        """Close a user's watch. Its charge stays."""
+        self._watches.find(person, name)
+        self._watches.drop(name)
+
+    async def test(self, person: Person, name: str, question: str) -> tuple[bool, bool]:
+        """Return whether a watch says "above", and whether that was its last answer.
+
+        A test that is not done at its deadline ends its watch, because what it counted is unknown.
+        """
+        session, use = self._watches.find(person, name), self._executor.use_ledger
+        if session.turn.locked():  # until the last test is due, which does not depend on the data
+            raise busy()
+        async with session.turn:
+            watch, seconds = session.watch, self._curator.policy.serving.deadline_s
+            asked = await use(watch.begin, question)
+            try:
+                above = await self._executor.when_due(
+                    self._pool,
+                    lambda worker: watch.compare(asked, run=lambda plan: worker.run(partial(read, plan))),
+                    seconds=seconds,
+                )
+            except (Busy, Unreachable):  # nothing was read
+                await use(watch.settle, asked)
+                raise
+            except Exception:  # noqa: BLE001  one constant error, whatever failed
+                self._watches.drop(name)
+                await use(watch.fail, asked)
+                raise too_late() from None
+            await use(watch.settle, asked)
+            session.add_round(question, above=above)
+            return above, session.ended
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    async def history(self, person: Person) -> list[dict[str, Any]]:
+        """Return an analyst's own charges and their total, or everything for an owner."""
+        whose = None if person.is_owner else person.name
+        records = await self._executor.use_ledger(self._ledger.history, analyst=whose)
+        return [record.to_json() for record in records]
+
+    async def remaining(self, person: Person) -> Any:
+        """Return the most that this user may still be charged, in the budget's own notion."""
+        return await self._executor.use_ledger(self._ledger.remaining_for, person.name)
+
+    async def balances(self, person: Person) -> tuple[Balance, ...]:
+        """Return the accounts that this user's charges must fit, the data set's first."""
+        return await self._executor.use_ledger(self._ledger.balances_for, person.name)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the policy and the deadline. None of it is read from the data's rows."""
+        serving = self._curator.policy.serving
+        above = serving.approve_above
+        return {
+            **self.policy.to_json(),
+            "digest": self.policy.digest,
+            "deadline_s": serving.deadline_s,
+            "approve_above": None if above is None else {name: str(number) for name, number in above},
+            "ration": self._curator.policy.ration.to_json(),
+        }
+
+    async def budget(self, person: Person) -> dict[str, Any]:
+        """Return the budget and what this user may still spend; for an owner, also every account."""
+        facts: dict[str, Any] = {
+            "budget": notion_json(budget_of(self.policy)),
+            "remaining": notion_json(await self.remaining(person)),
+            "failures": await self.failures(person),
+        }
+        if person.is_owner:
+            balances = await self._executor.use_ledger(self._ledger.balances)
+            facts["accounts"] = [each.to_json() for each in balances]
+        return facts
+
+    async def failures(self, person: Person) -> dict[str, Any]:
+        """Return how many of this user's questions failed and how many more may; for an owner, all users'."""
+        use, ledger = self._executor.use_ledger, self._ledger
+        facts: dict[str, Any] = {
+            "counted": await use(ledger.failures, person.name),
+            "left": await use(ledger.failures_left, person.name),
+        }
+        if person.is_owner:
+            facts["by_analyst"] = await use(ledger.failures_by_analyst)
+        return facts
+
+    async def spending(self) -> dict[str, Any]:
+        """Return the budget and what was spent of it."""
+        spent = await self._executor.use_ledger(lambda: self._ledger.spent)
+        return {"spent": spent, "budget": budget_of(self.policy)}
+
+    async def receipts(self, person: Person, charge: str) -> list[dict[str, Any]]:
+        """Return the receipts of an answered charge: a user's own, or any for an owner."""
+        if not charge.isascii() or not charge.isdigit() or len(charge) > 18:
+            raise not_found()
+        found = await self._executor.use_ledger(self._ledger.find_charge, int(charge))
+        if found is None or not found.answer or not (person.is_owner or found.analyst == person.name):
+            raise not_found()
+        return [facts["receipt"] for facts in json.loads(found.answer)["answers"]]
+
+    # --- owners --------------------------------------------------------------------------------------------
+
+    async def verify(self) -> Verification:
+        """Recompute the whole chain of the ledger, and raise at the first difference."""
+        return await self._executor.use_ledger(self._ledger.verify)
+
+    async def reserve(self, analyst: str, budget: Mapping[str, Any], *, reason: str) -> None:
+        """Reserve a share of the budget for one analyst: an entry in the ledger."""
+        share = as_notion(read_budget(budget), self.policy.relation)
+        await self._executor.use_ledger(self._ledger.reserve, analyst, share, reason=reason)
+
+    async def decide(self, owner: Person, approval: str, decision: Literal["approved", "denied"]) -> Approval:
+        """Record an owner's decision on a waiting question in the ledger, and then apply it."""
+        for each in await self.approvals(owner):
+            if (each.id, each.state) == (approval, "waiting"):
+                facts = {"analyst": each.person, "question": each.question, "price": each.price}
+                record = partial(self._ledger.record_decision, decision, approval=each.id, by=owner.name)
+                await self._executor.use_ledger(record, **facts)
+        decide = partial(self._approvals.decide, self.name, approval, decision, owner=owner)
+        return await self._executor.use_ledger(decide)
+
+    async def release_failures(self, analyst: str | None, *, reason: str) -> int:
+        """Reset the count of failures, of one analyst or of all, and return how many there were."""
+        return await self._executor.use_ledger(self._ledger.release_failures, analyst=analyst, reason=reason)
+
+    async def approvals(self, person: Person) -> tuple[Approval, ...]:
+        """Return the questions that needed approval: all of them for an owner, an analyst's own otherwise."""
+        return await self._executor.use_ledger(self._approvals.seen_by, self.name, person)
+
+    def open(self) -> None:
+        """Open engine, ledger and the first worker now, rather than at the first question."""
+        self._curator.resources.open()
+        self._pool.open()
+
+    def close(self) -> None:
+        """Stop the workers, and close files and connections."""
+        self._pool.close()
+        self._curator.close()
+
+    # --- helpers -------------------------------------------------------------------------------------------
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._curator.ledger
+
+    def _query_run(self, person: Person, plans: tuple[Plan, ...]) -> QueryRun:
+        return QueryRun(self._curator.resources, plans, analyst=person.name)
+
+    def _is_above(self, person: Person, price: object) -> bool:
+        return not person.is_owner and needs_approval(self._curator.policy.serving.approve_above, price)
+
+    async def _use_approval(self, person: Person, text: str, price: Any, key: str | None) -> Approval:
+        use = partial(self._approvals.use, self.name, person, text, notion_json(price), request=key)
+        return await self._executor.use_ledger(use)
+
+    @asynccontextmanager
+    async def _reopened_if_unpaid(self, used: Approval | None) -> AsyncIterator[None]:
+        """Reopen a used approval after errors that mean that nothing was charged: a spent budget, a busy
+        server, an engine out of reach."""
+        try:
+            yield
+        except (BudgetExceeded, Busy, PolicyViolation, Rationed, Unreachable):
+            if used is not None and not isinstance(used, RepeatedApproval):
+                await self._executor.use_ledger(self._approvals.reopen, used)
+            raise
+        if isinstance(used, RepeatedApproval):
+            await self._executor.use_ledger(self._approvals.keep_used, used)
+
+
+def make_plans(curator: Curator, ask: AskRequest) -> tuple[Plan, ...]:
+    """Return the plans of a request, which depend on the policy and the request alone."""
+    return curator.explain(ask.questions, **ask.terms)
+
+
+def _size(engine: object, limits: Limits) -> dict[str, int]:
+    """Return the size of the pool: one worker and no spare where each would start a Spark driver."""
+    driver = isinstance(engine, str) and engine.startswith(("spark", "local["))
+    return {"most": 1, "spares": 0} if driver else {"most": limits.runners, "spares": 1}
+
+
+def _watch_price(terms: Mapping[str, Any]) -> ApproxDP | PureDP:
+    delta = terms.get("delta", 0)
+    return ApproxDP(terms["epsilon"], delta) if delta else PureDP(terms["epsilon"])

@@ -1,0 +1,84 @@
+"""The request journal: who did what, a JSON line each; no data, no secret, no question text, no duration."""
+
+import hashlib
+import json
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+from fastapi import Request
+
+from discreet.apps.server.middleware import App, Message, Receive, Send
+from discreet.apps.server.people import now
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")  # clients may make up others
+NOTED = "discreet"  # where a request's scope keeps the facts that its route adds
+
+
+class Journal:
+    """Appends lines to a file that only its owner may read, or to a stream; counts them by kind."""
+
+    def __init__(self, place: str | Path | TextIO | None = None) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[tuple[str, str, int]] = Counter()
+        if isinstance(place, str | Path):
+            file = os.open(place, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+            self._stream: TextIO | None = os.fdopen(file, "a", encoding="utf-8", buffering=1)
+        else:
+            self._stream = place
+
+    def write(self, method: str, route: str, status: int, **facts: Any) -> None:
+        """Write one request, by its route's pattern: the path itself may contain names."""
+        line = {"time": now(), "method": method, "route": route, "status": status, **facts}
+        with self._lock:
+            self._counts[method, route, status] += 1
+            if self._stream is not None:
+                self._stream.write(json.dumps(line) + "\n")
+                self._stream.flush()
+
+    def counts(self) -> dict[tuple[str, str, int], int]:
+        """Return the number of requests by method, route and status."""
+        with self._lock:
+            return dict(self._counts)
+
+    def close(self) -> None:
+        """Close the file, but not the standard streams."""
+        if self._stream is not None and self._stream not in (sys.stdout, sys.stderr):
+            self._stream.close()
+
+
+class JournalRequests:
+    """Middleware that writes one line for each request, when its response begins."""
+
+    def __init__(self, app: App, *, journal: Journal) -> None:
+        self._app, self._journal = app, journal
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        noted: dict[str, Any] = {}
+        scope[NOTED] = noted
+
+        async def send_and_note(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                route = getattr(scope.get("route"), "path", "")
+                method = scope["method"] if scope["method"] in METHODS else "OTHER"
+                self._journal.write(method, route, message["status"], **noted)
+            await send(message)
+
+        await self._app(scope, receive, send_and_note)
+
+
+def note(request: Request, **facts: Any) -> None:
+    """Add facts to this request's line of the journal."""
+    request.scope.get(NOTED, {}).update(facts)
+
+
+def digest_of(questions: Iterable[str]) -> str:
+    """Return the digest that the journal writes instead of the questions' text."""
+    return hashlib.sha256("; ".join(questions).encode()).hexdigest()

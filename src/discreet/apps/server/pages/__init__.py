@@ -1,0 +1,16 @@
+"""The HTML pages, rendered on the server with a little script; everything they load is in the package."""
+
+from fastapi import APIRouter
+
+from discreet.apps.server.pages import ask_page, dataset_pages, login, owner, watches
+
+router = APIRouter(include_in_schema=False)
+for _part in (
+    login.router,
+    dataset_pages.router,
+    ask_page.page_router,
+    ask_page.json_router,
+    watches.router,
+    owner.router,
+):
+    router.include_router(_part)

@@ -1,0 +1,180 @@
+"""The ask page: price and expected error while a question is written, and the answer when it is asked.
+
+It uses the data set's own `explain` and `ask`, as REST does, with the same deadline and the same charge.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from discreet.apps import pictures
+from discreet.apps.pictures import Picture
+from discreet.apps.server.approvals import Approval
+from discreet.apps.server.dataset import Dataset
+from discreet.apps.server.http_errors import after_the_charge, as_json
+from discreet.apps.server.journal import digest_of, note
+from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_of, sql_name
+from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, price_of_plan, up
+from discreet.apps.server.pages.rendering import in_both_themes, page
+from discreet.apps.server.pages.session_auth import PageRoute, SignedIn, Visitor, check_csrf
+from discreet.apps.server.request_bodies import AskRequest, read_ask
+from discreet.apps.server.rest.bearer_auth import read_body, service_of
+from discreet.asking.answers import Answer, show_error, show_value, uneven_ends
+from discreet.asking.planning import Plan
+from discreet.asking.policy import Policy, PublicTable, Table, spell
+from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
+from discreet.kernel.numerics import Interval
+
+AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
+KEYWORDS = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "AS", "AND", "OR", "NOT", "IN",
+    "BETWEEN", "LIKE", "IS NULL", "DISTINCT", "DESC", "JOIN", "LEFT JOIN", "ON", "CASE", "WHEN", "THEN",
+    "ELSE", "END", "CAST", "COALESCE", "ABS", "ROUND", "FLOOR", "CEIL", "LOWER", "UPPER", "LENGTH", "SUBSTR",
+    "EXTRACT", "DATE_TRUNC", "WIDTH_BUCKET", "FILTER",
+)  # fmt: skip
+MOST_KEYS = 200  # of a column, offered as completions
+MOST_ROWS = 2000  # of an answer, shown on the page
+
+
+page_router = APIRouter(include_in_schema=False, route_class=PageRoute)
+json_router = APIRouter(include_in_schema=False)  # what the page's script calls; errors are JSON
+
+
+@page_router.get("/datasets/{name}/ask")
+async def ask_page(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show the page."""
+    dataset = service_of(request).dataset(name)
+    return page(
+        "ask.html",
+        dataset=dataset,
+        gauge=await gauge_of(dataset, visitor),
+        examples=examples(dataset.policy),
+        tables=describe(dataset.policy),
+        completions=completions(dataset.policy),
+        **visitor.frame,
+    )
+
+
+@page_router.get("/datasets/{name}/receipts/{charge}")
+async def receipt(request: Request, visitor: SignedIn, name: str, charge: str) -> Response:
+    """Download the receipts of a charge."""
+    receipts = await service_of(request).dataset(name).receipts(visitor.person, charge)
+    kept = {"content-disposition": f'attachment; filename="receipt-{int(charge)}.json"'}
+    return as_json({"receipts": receipts}, headers=kept)
+
+
+@json_router.post("/datasets/{name}/explain")
+async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Return the price and expected error of a question, or why it is refused."""
+    dataset, asked = await _read(request, visitor, name)
+    try:
+        (plan,) = plans = await dataset.explain(asked)
+        cost = await service_of(request).executor.plan(partial(cost_of_plan, plan))
+    except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
+        # A half-written question is not a failed request.
+        return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
+    return as_json(
+        {
+            "free": await dataset.is_free(visitor.person, plans),
+            "price": _shown(price_of_plan(plan)),
+            "cost": _shown(cost),
+            "sentences": plan.sentences(),
+            "errors": plan.errors,
+            "figure": _figure(pictures.forecast, plan),
+            "gauge": (await gauge_of(dataset, visitor)).parts(cost),
+            "seconds": dataset.seconds(plans),
+        }
+    )
+
+
+@json_router.post("/datasets/{name}/ask")
+async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Ask a question, and return its answer as a table and a figure."""
+    dataset, asked = await _read(request, visitor, name)
+    result = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
+    if isinstance(result, Approval):
+        return as_json({"waiting": result.to_json()}, status=202)
+    (answer,) = result.answers
+    with after_the_charge():
+        return as_json(
+            {
+                "charge": result.charge,
+                "charged": result.charged,
+                "table": table_of(answer),
+                "figure": _figure(pictures.answer, answer),
+                "gauge": (await gauge_of(dataset, visitor)).parts({}),
+            }
+        )
+
+
+def _shown(parts: Mapping[str, Fraction]) -> dict[str, str]:
+    return {SYMBOLS.get(name, "δ"): up(part) for name, part in parts.items()}
+
+
+async def _read(request: Request, visitor: Visitor, name: str) -> tuple[Dataset, AskRequest]:
+    """Check the CSRF token, and read one question."""
+    check_csrf(request.headers.get("x-csrf", ""), visitor.csrf)
+    service = service_of(request)
+    dataset, asked = service.dataset(name), read_ask(await read_body(request), service.limits)
+    if asked.is_list:
+        raise InvalidParameter("sql must be one question on this page, got a list.", parameter="sql")
+    note(request, dataset=name, question=digest_of(asked.questions))
+    return dataset, asked
+
+
+def completions(policy: Policy) -> list[dict[str, str]]:
+    """Return the completions: tables, columns, public labels, aggregates and keywords."""
+    found: dict[str, str] = {}
+    every: tuple[Table | PublicTable, ...] = (*policy.tables, *policy.public)
+    for table in every:
+        found.setdefault(sql_name(table.name), "table")
+        for column in table.columns:
+            found.setdefault(sql_name(column.name), column.type)
+            for key in (column.keys or ())[:MOST_KEYS]:
+                text = str(spell(key))
+                quoted = "'" + text.replace("'", "''") + "'" if isinstance(key, str) else text
+                found.setdefault(quoted, f"key of {column.name}")
+    found.update(dict.fromkeys(AGGREGATES, "aggregate"))
+    found.update({text: "keyword" for text in KEYWORDS if text not in found})
+    return [{"text": text, "kind": kind} for text, kind in found.items()]
+
+
+def table_of(answer: Answer) -> dict[str, Any]:
+    """Return the released table as text: each value, and ± its interval where it has one."""
+    rows = [
+        [_cell(row[column], ends[column]) for column in answer.columns]
+        for row, ends in zip(answer.rows[:MOST_ROWS], answer.intervals[:MOST_ROWS], strict=True)
+    ]
+    return {
+        "columns": list(answer.columns),
+        "rows": rows,
+        "left_out": max(0, len(answer.rows) - MOST_ROWS),
+        "confidence": f"{float(answer.plan.confidence):.4g}",
+    }
+
+
+def _cell(value: Any, ends: Interval | None) -> Mapping[str, str]:
+    if ends is None or value is None:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return {"text": show_value(value), "kind": "number" if number else "key"}
+    return {"text": show_value(value, ends), "margin": margin(value, ends), "kind": "number"}
+
+
+def margin(value: int | float, ends: Interval) -> str:
+    """Return ± half the interval's width, or its two ends if it is not symmetric; rounded outwards.
+
+    >>> margin(20.0, Interval(-1234.56, 1274.56)), margin(5.0, Interval(0.0, 11358.8))
+    ('± 1,260', '0 to 11,360')
+    """
+    return uneven_ends(value, ends) or f"± {show_error(value, ends)}"
+
+
+def _figure(draw: Callable[[Any], Picture], drawn: Plan | Answer) -> Any:
+    """Return a figure in both themes, or None where nothing in it has an error or interval."""
+    try:
+        return in_both_themes(draw(drawn))
+    except DiscreetError:
+        return None

@@ -1,0 +1,212 @@
+"""The pages of a data set: the list, what may be asked column by column, the budget, and the history."""
+
+import re
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from discreet.apps import pictures
+from discreet.apps.server.dataset import Dataset
+from discreet.apps.server.http_errors import as_json
+from discreet.apps.server.pages.gauge import BudgetGauge
+from discreet.apps.server.pages.rendering import in_both_themes, page
+from discreet.apps.server.pages.session_auth import OwnerForm, PageRoute, SignedIn, Visitor
+from discreet.apps.server.rest.bearer_auth import service_of
+from discreet.asking.policy import Column, EachRow, Policy, PublicTable, Table, Through, spell
+from discreet.kernel.ledger import Record, Verification
+
+SHOWN_KEYS = 12
+SHOWN_RECORDS = 500  # the newest records on a page
+NUMERIC = ("integer", "number")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/datasets")
+async def every(request: Request, visitor: SignedIn) -> Response:
+    """Show all data sets."""
+    cards = [
+        {"name": each.name, "policy": each.policy, "gauge": await gauge_of(each, visitor)}
+        for each in service_of(request).datasets.values()
+    ]
+    return page("datasets.html", cards=cards, **visitor.frame)
+
+
+@router.get("/datasets/{name}")
+async def one(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show what may be asked of one data set."""
+    dataset = service_of(request).dataset(name)
+    return page(
+        "dataset.html",
+        dataset=dataset,
+        tables=describe(dataset.policy),
+        policy=dataset.policy,
+        gauge=await gauge_of(dataset, visitor),
+        examples=examples(dataset.policy),
+        **visitor.frame,
+    )
+
+
+@router.get("/datasets/{name}/history")
+async def history(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show what was released: an analyst's own questions, or everything to an owner."""
+    return await _show_history(service_of(request).dataset(name), visitor)
+
+
+@router.get("/datasets/{name}/history/figure")
+async def figure(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Return the figure of what was spent over time."""
+    dataset, is_owner = service_of(request).dataset(name), visitor.person.is_owner
+    records = await dataset.history(visitor.person)
+    return as_json(spending(records, await _history_gauge(dataset, visitor), of_all=is_owner))
+
+
+@router.post("/datasets/{name}/verify")
+async def verify(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Verify the ledger, and show the history with the result."""
+    dataset = service_of(request).dataset(name)
+    return await _show_history(dataset, sent.visitor, verified=await dataset.verify())
+
+
+async def _show_history(
+    dataset: Dataset, visitor: Visitor, *, verified: Verification | None = None
+) -> Response:
+    records = await dataset.history(visitor.person)
+    return page(
+        "history.html",
+        dataset=dataset,
+        records=newest_first(records)[:SHOWN_RECORDS],
+        count=len(records),
+        gauge=await _history_gauge(dataset, visitor),
+        verified=verified,
+        **visitor.frame,
+    )
+
+
+async def _history_gauge(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
+    """Return the data set's own account for an owner, and the visitor's budget otherwise."""
+    if visitor.person.is_owner:
+        return BudgetGauge.of((await dataset.balances(visitor.person))[:1])
+    return await gauge_of(dataset, visitor)
+
+
+def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records for a table, newest first; fields that do not apply are None."""
+    blank = dict.fromkeys(field.name for field in fields(Record))
+    return [{**blank, **record} for record in reversed(records)]
+
+
+def spending(records: list[dict[str, Any]], gauge: BudgetGauge, *, of_all: bool) -> Any:
+    """Return the figure of the charges in both themes, or None without charges.
+
+    For one analyst's charges, the limit is their sum plus what the analyst may still spend.
+    """
+    charges = [
+        (record["time"], Decimal(record["cost"]))
+        for record in records
+        if record["kind"] == "charge" and record.get("cost") is not None
+    ]
+    if not charges:
+        return None
+    own = sum((Fraction(cost) for _, cost in charges), gauge.remaining[gauge.measure])
+    limit = gauge.limit[gauge.measure] if of_all else own
+    return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=gauge.symbol))
+
+
+async def gauge_of(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
+    """Return what this visitor may spend, and of what budget."""
+    person = visitor.person
+    return BudgetGauge.of(await dataset.balances(person), await dataset.failures(person))
+
+
+def describe(policy: Policy) -> list[dict[str, Any]]:
+    """Describe every table: its columns and how questions may use them."""
+    private = [_table(each, policy) for each in policy.tables]
+    return [*private, *(_public(each) for each in policy.public)]
+
+
+def _table(table: Table, policy: Policy) -> dict[str, Any]:
+    unit = table.unit
+    if isinstance(unit, EachRow):
+        protected = "each row"
+    elif isinstance(unit, Through):
+        protected = f"the person reached through {unit.table}"
+    else:
+        protected = f"each {unit.column}"
+    columns = [_column(each, table) for each in table.columns]
+    return {
+        "name": table.name,
+        "kind": "private",
+        "protected": f"{protected}, under {policy.relation}",
+        "limits": "" if isinstance(unit, EachRow) else _limits(table),
+        "columns": columns,
+    }
+
+
+def _limits(table: Table) -> str:
+    groups = f"{table.max_groups} group{'s' * (table.max_groups > 1)}"
+    rows = f"{table.max_rows} row{'s' * (table.max_rows > 1)}"
+    return f"at most {groups}, and {rows} in each"
+
+
+def _public(table: PublicTable) -> dict[str, Any]:
+    columns = [_column(each, None) for each in table.columns]
+    return {"name": table.name, "kind": "public", "protected": "", "limits": "", "columns": columns}
+
+
+def _column(column: Column, table: Table | None) -> dict[str, Any]:
+    is_unit = table is not None and getattr(table.unit, "column", None) == column.name
+    return {
+        "name": column.name,
+        "type": column.type,
+        "bounds": "" if column.bounds is None else " to ".join(spell_short(end) for end in column.bounds),
+        "keys": [str(spell(key)) for key in (column.keys or ())[:SHOWN_KEYS]],
+        "more": max(0, len(column.keys or ()) - SHOWN_KEYS),
+        "uses": _uses(column, is_unit),
+    }
+
+
+def _uses(column: Column, is_unit: bool) -> str:
+    if is_unit:
+        return "counted: COUNT(DISTINCT …)"
+    uses = ["filter"]
+    if column.keys is not None:
+        uses.append("group by, all labels shown")
+    if column.bounds is not None and column.type in NUMERIC:
+        uses.append("sum, average, quantiles")
+    return ", ".join(uses)
+
+
+def spell_short(value: Any) -> str:
+    """Return a bound as a reader expects it, with thousands separators."""
+    text = str(spell(value))
+    return f"{int(text):,}" if text.lstrip("-").isdigit() else text
+
+
+def examples(policy: Policy) -> list[tuple[str, str]]:
+    """Return a few questions that this policy allows: a title and the SQL of each."""
+    table = policy.tables[0]
+    unit = getattr(table.unit, "column", None)
+    counted = f"COUNT(DISTINCT {sql_name(unit)})" if unit else "COUNT(*)"
+    label = next((each.name for each in table.columns if each.keys is not None), None)
+    amount = next((each.name for each in table.columns if each.bounds and each.type in NUMERIC), None)
+    source = f"FROM {sql_name(table.name)}"
+    found = [("people in all", f"SELECT {counted} AS people\n{source}")]
+    if label:
+        key = sql_name(label)
+        grouped = f"SELECT {key}, {counted} AS people\n{source}\nGROUP BY {key}\nORDER BY people DESC"
+        found.insert(0, (f"people by {label}", grouped))
+    if amount:
+        value = sql_name(amount)
+        found.append((f"mean {amount}", f"SELECT COUNT(*) AS n, AVG({value}) AS mean\n{source}"))
+        found.append((f"median {amount}", f"SELECT MEDIAN({value}) AS median\n{source}"))
+    return found
+
+
+def sql_name(name: str) -> str:
+    """Return a name as SQL writes it, quoted where necessary."""
+    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,99 @@
+"""Rendering: templates, static files and figures, all from the package; nothing is loaded from elsewhere."""
+
+import gzip
+import hashlib
+import re
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from fastapi import Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+import discreet
+from discreet.apps.pictures import Picture
+from discreet.apps.pictures.page import drawing_script
+from discreet.apps.pictures.theme import Json, Theme
+from discreet.apps.server.http_errors import not_found
+from discreet.apps.server.pages.gauge import up
+from discreet.errors import InvalidParameter
+
+FOLDER = Path(__file__).parents[1]
+STATIC = FOLDER / "static"
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+PLOTLY = "plotly.js"
+THEMES: tuple[Theme, ...] = get_args(Theme)
+FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+
+
+def page(template: str, *, status: int = 200, **facts: Any) -> HTMLResponse:
+    """Render a page; the template escapes every value."""
+    return HTMLResponse(_templates().get_template(template).render(**facts), status_code=status)
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        static=address,
+        plotly_styles=plotly_styles,
+        up=lambda text: up(Fraction(str(text))),
+        version=discreet.__version__,
+    )
+    return environment
+
+
+def address(name: str) -> str:
+    """Return the address of a static file; it contains a digest, so that it may be cached for ever."""
+    return f"/static/{name}?v={_file(name)[1]}"
+
+
+@cache
+def plotly_styles() -> tuple[str, ...]:
+    """Return the ids of style elements that Plotly would add for maps, which are not used here."""
+    return tuple(re.findall(r'getElementById\("([0-9a-f]{64})"\)', drawing_script()))
+
+
+def static_file(name: str) -> Response:
+    """Return one of the package's static files, or Plotly's script, compressed."""
+    if name != PLOTLY and name not in {path.name for path in STATIC.iterdir()}:
+        raise not_found()
+    content, _ = _file(name)
+    headers = {**FOREVER, "content-encoding": "gzip", "vary": "accept-encoding"}
+    kind = f"{KINDS[Path(name).suffix]}; charset=utf-8"
+    return Response(content, headers=headers, media_type=kind)
+
+
+@cache
+def _file(name: str) -> tuple[bytes, str]:
+    """Return a file's compressed content, and its digest."""
+    plain = drawing_script().encode() if name == PLOTLY else (STATIC / name).read_bytes()
+    return gzip.compress(plain, 6, mtime=0), hashlib.sha256(plain).hexdigest()[:16]
+
+
+def figure_of(picture: Picture, theme: Theme) -> dict[str, Json]:
+    """Return a picture as JSON, its title and subtitle apart, because the page sets them as HTML."""
+    figure = picture.to_json(theme=theme)
+    layout = {name: value for name, value in figure["layout"].items() if name != "title"}
+    return {"title": picture.title, "subtitle": picture.subtitle, "data": figure["data"], "layout": layout}
+
+
+def in_both_themes(picture: Picture) -> dict[str, Json]:
+    """Return the figure in the light and the dark theme, so that a page can switch without a request."""
+    return {theme: figure_of(picture, theme) for theme in THEMES}
+
+
+def read_theme(text: str) -> Theme:
+    """Return the theme of this name, or raise."""
+    for theme in THEMES:
+        if text == theme:
+            return theme
+    raise InvalidParameter(f"theme must be one of {', '.join(THEMES)}.", parameter="theme")

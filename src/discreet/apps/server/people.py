@@ -1,0 +1,155 @@
+"""Users of the server: owners and analysts, with tokens that are shown once and stored only as digests."""
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias, get_args
+
+from discreet.apps.server.records import Records, make_tables
+from discreet.errors import InvalidParameter
+
+Role: TypeAlias = Literal["owner", "analyst"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+TOKEN_BYTES = 32
+TOKEN = re.compile(r"dp_[A-Za-z0-9_-]{43}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+DAYS, MOST_DAYS = 90, 3660
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS people (name TEXT PRIMARY KEY, role TEXT NOT NULL, since TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, person TEXT NOT NULL,"
+    " digest TEXT NOT NULL UNIQUE, made TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT)",
+)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user, identified by a token. An analyst's name is the `analyst` of the ledger's charges."""
+
+    name: str
+    role: Role
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether this user sees all charges and manages users."""
+        return self.role == "owner"
+
+
+@dataclass(frozen=True)
+class Token:
+    """What is stored about a token after it was shown: never the token itself."""
+
+    id: str
+    person: str
+    made: str
+    expires: str
+    revoked: str | None
+
+    def to_json(self) -> dict[str, str | None]:
+        return {"id": self.id, "made": self.made, "expires": self.expires, "revoked": self.revoked}
+
+
+class People:
+    """All users. Several processes may share the records; a revocation takes effect in all at once."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        make_tables(records, _TABLES)
+
+    def identify(self, token: str) -> Person | None:
+        """Return the owner of a valid token, or None for any other text, whatever is wrong with it.
+
+        A token has 256 random bits: it cannot be guessed, nor found from its digest.
+        """
+        if not TOKEN.fullmatch(token):
+            return None
+        digest = _digest(token)
+        found = self._records.rows(
+            "SELECT tokens.digest, tokens.expires, tokens.revoked, people.name, people.role"
+            " FROM tokens JOIN people ON people.name = tokens.person WHERE tokens.digest = ?",
+            digest,
+        )
+        for kept, expires, revoked, name, role in found:
+            if hmac.compare_digest(kept, digest) and revoked is None and now() < expires:
+                return Person(name, role)
+        return None
+
+    def add(self, name: str, role: str, *, days: int = DAYS) -> str:
+        """Add a user and return the first token, which is shown only this once."""
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise InvalidParameter(
+                "name must be 1 to 64 letters, digits and . _ @ -, starting with a letter or digit.",
+                parameter="name",
+            )
+        if role not in ROLES:
+            raise InvalidParameter(f"role must be one of {', '.join(ROLES)}.", parameter="role")
+        _check_days(days)
+        if not self._records.change("INSERT INTO people VALUES (?, ?, ?)", name, role, now()):
+            raise InvalidParameter("name must be new, and this one is taken.", parameter="name")
+        return self._add_token(name, days)
+
+    def find(self, name: str) -> Person | None:
+        """Return the user of this name, or None."""
+        found = self._records.rows("SELECT name, role FROM people WHERE name = ?", name)
+        return Person(*found[0]) if found else None
+
+    def everyone(self) -> tuple[Person, ...]:
+        """Return all users by name, also those whose tokens are all revoked: their charges remain."""
+        return tuple(
+            Person(*row) for row in self._records.rows("SELECT name, role FROM people ORDER BY name")
+        )
+
+    def tokens(self, name: str) -> tuple[Token, ...]:
+        """Return what is stored about a user's tokens, oldest first."""
+        rows = self._records.rows(
+            "SELECT id, person, made, expires, revoked FROM tokens WHERE person = ? ORDER BY made, id", name
+        )
+        return tuple(Token(*row) for row in rows)
+
+    def new_token(self, name: str, *, days: int = DAYS) -> str:
+        """Return another token for a known user, shown only this once."""
+        if self.find(name) is None:
+            raise InvalidParameter("name must be a known user. Add the user first.", parameter="name")
+        return self._add_token(name, days)
+
+    def revoke(self, name: str, *, token: str | None = None) -> int:
+        """Revoke a user's tokens, or the one with this id, and return how many. Past charges stay."""
+        which, values = (" AND id = ?", [token]) if token is not None else ("", [])
+        return self._records.change(
+            f"UPDATE tokens SET revoked = ? WHERE person = ? AND revoked IS NULL{which}",  # noqa: S608  two constants
+            now(),
+            name,
+            *values,
+        )
+
+    def _add_token(self, name: str, days: int) -> str:
+        token = "dp_" + secrets.token_urlsafe(TOKEN_BYTES)
+        ends = _time(datetime.now(UTC) + timedelta(days=_check_days(days)))
+        self._records.change(
+            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, NULL)",
+            *(secrets.token_hex(8), name, _digest(token), now(), ends),
+        )
+        return token
+
+
+def _check_days(days: object) -> int:
+    if isinstance(days, bool) or not isinstance(days, int) or not 0 < days <= MOST_DAYS:
+        raise InvalidParameter(f"days must be a whole number from 1 to {MOST_DAYS}.", parameter="days")
+    return days
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def now() -> str:
+    """Return the current time in UTC, as records write it."""
+    return _time(datetime.now(UTC))
+
+
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

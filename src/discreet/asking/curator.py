@@ -1,0 +1,385 @@
+"""The curator: the one place where all layers meet.
+
+A question is planned, charged durably, run on the engine with noise added, stored, and only then answered.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, Never, Self, Unpack, overload
+
+from discreet.asking.answers import Answer
+from discreet.asking.dry_run import DryRun, try_out
+from discreet.asking.planning import Asked, Plan, Several, Terms, Within, plan_asked
+from discreet.asking.policy import Opening, Policy, from_policy, read_opening
+from discreet.asking.policy_ledger import check_known
+from discreet.asking.queries import Builder, table
+from discreet.asking.query_run import QueryRun
+from discreet.asking.release import Watch
+from discreet.asking.resources import Resources
+from discreet.asking.signatures import BUDGETS, PRICES, refuse_unknown
+from discreet.asking.watching import open_watch
+from discreet.kernel.ledger import Ledger, Record
+from discreet.kernel.numerics import Real
+
+_OPTIONS = ("ledger", "engine", "analyst", "other_people")
+_WATCH = ("threshold", "epsilon", "delta", "count", "sensitivity", "key")
+
+
+class Curator(AbstractContextManager["Curator"]):
+    """A data set opened for questions: its policy, its ledger and its engine.
+
+    `resources` holds the engine and the ledger for the server and for audits; it is not part of the API.
+
+    >>> import pandas, tempfile
+    >>> frame = pandas.DataFrame({"person": range(100), "city": ["Ottawa", "Toronto"] * 50})
+    >>> curator = Curator.open(frame, name="people", unit="person", budget=1,
+    ...     keys={"city": ["Ottawa", "Toronto"]}, ledger=f"{tempfile.mkdtemp()}/people.ledger")
+    >>> answer = curator.ask("SELECT city, COUNT(*) AS n FROM people GROUP BY city", epsilon=0.5)
+    >>> [row["city"] for row in answer.rows], curator.remaining.epsilon
+    (['Ottawa', 'Toronto'], Fraction(1, 2))
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        ledger: str | Path,
+        engine: object = None,
+        frames: Mapping[str, object] | None = None,
+        analyst: str = "owner",
+        other_people: str | None = None,
+    ) -> None:
+        check_known(policy, ledger)
+        self.resources = Resources(
+            policy,
+            ledger=ledger,
+            engine=engine if engine is not None else policy.engine,
+            frames=dict(frames or {}),
+            other_people=other_people,
+        )
+        self._analyst = analyst
+
+    @classmethod
+    def open(
+        cls,
+        source: Any,
+        *,
+        unit: Any = None,
+        budget: Any = None,
+        name: str | None = None,
+        types: Mapping[str, Any] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Any] | None = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        relation: str = "add/remove",
+        population: int | None = None,
+        version: str = "1",
+        filter: str | None = None,  # noqa: A002  the name in policy files
+        per_analyst: Any = None,
+        per_question: Any = None,
+        share_answers: bool = False,
+        ration: Any = None,
+        public: Mapping[str, Any] | None = None,
+        ledger: str | Path | Mapping[str, Any] | None = None,
+        engine: object = "duckdb",
+        analyst: str = "owner",
+        other_people: str | None = None,
+        **unknown: Never,
+    ) -> Self:
+        """Open a data set from a file, a data frame, or a table of the engine's database.
+
+        The parameters up to `public` are the policy that a file would state (docs/guide/policy.md). With
+        several tables, `unit`, `types`, `bounds` and `keys` are mappings by table name.
+
+        Parameters
+        ----------
+        source
+            A path, a frame, a table's name if the engine is a database, or a mapping of names to these.
+        unit
+            The column that identifies a person, or `each_row` if each row is one. Required.
+        budget
+            A number (epsilon), a mapping such as `{"epsilon": 1, "delta": 1e-6}`, or a notion such as
+            `ZCDP(0.1)`. Required.
+        name
+            The data set's id; by default the file's stem.
+        types, bounds, keys
+            By column: its type, its (low, high) bounds, its public labels.
+        max_groups, max_rows
+            In how many groups one person counts, and with how many rows in each.
+        relation
+            "add/remove" or "replace": how neighbouring data sets differ.
+        population
+            Roughly how many people there are, if that is public.
+        version
+            The version of the data.
+        filter
+            "advanced" to compose many small charges by advanced composition.
+        per_analyst, per_question
+            Further limits, stated as `budget` is.
+        share_answers
+            Whether an answer to one analyst is free for the others.
+        ration
+            How many questions may fail before the owner has to look.
+        public
+            Public tables: a source, whose first column is the key, or (source, key).
+        ledger
+            A file or an address, or a mapping of place, anchor and key_file; by default a file next to the
+            data. Opening with another budget or unit than it records is refused.
+        engine
+            "duckdb", "memory", a database address or a session.
+        analyst
+            Who asks.
+        other_people
+            A reason, if the ledger knows a data set with the same columns and these are other people.
+
+        Returns
+        -------
+        Curator
+            Opened, but nothing is read until the first question.
+        """
+        refuse_unknown(unknown, [*Opening.__annotations__, *_OPTIONS], BUDGETS)
+        declared: Opening = {
+            "name": name,
+            "types": types or {},
+            "bounds": bounds or {},
+            "keys": keys or {},
+            "max_groups": max_groups,
+            "max_rows": max_rows,
+            "relation": relation,
+            "population": population,
+            "version": version,
+            "filter": filter,
+            "per_analyst": _as_budget(per_analyst),
+            "per_question": _as_budget(per_question),
+            "share_answers": share_answers,
+            "ration": ration,
+            "public": public or {},
+        }
+        if unit is not None:
+            declared["unit"] = unit
+        if budget is not None:
+            declared["budget"] = _as_budget(budget)
+        policy, frames, place = read_opening(source, declared, ledger, engine)
+        return cls(
+            policy, ledger=place, engine=engine, frames=frames, analyst=analyst, other_people=other_people
+        )
+
+    @classmethod
+    def from_policy(cls, path: str | Path, *, ledger: str | Path | None = None, **options: Any) -> Self:
+        """Open the data set that a policy file describes; by default its ledger is next to the file.
+
+        `options` are engine, frames, analyst and other_people, as in `Curator`.
+        """
+        refuse_unknown(options, ["frames", *_OPTIONS])
+        policy = from_policy(path, engine=options.get("engine"))
+        return cls(policy, ledger=ledger or str(policy.ledger.place), **options)
+
+    def for_analyst(self, name: str) -> "Curator":
+        """Return a curator with the same engine and ledger for another analyst, who has their own budget."""
+        other = object.__new__(type(self))
+        other.resources, other._analyst = self.resources, name
+        return other
+
+    @overload
+    def ask(self, question: Asked, *, key: str | None = None, **terms: Unpack[Terms]) -> Answer: ...
+    @overload
+    def ask(
+        self, question: Several, *, key: str | None = None, **terms: Unpack[Terms]
+    ) -> tuple[Answer, ...]: ...
+    def ask(
+        self,
+        question: Asked | Several,
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        rho: Real | None = None,
+        within: Within | None = None,
+        confidence: Real = 0.95,
+        bounds: Literal["auto"] | None = None,
+        split: Mapping[str, Real] | None = None,
+        key: str | None = None,
+        **unknown: Any,
+    ) -> Answer | tuple[Answer, ...]:
+        """Answer a question privately, or a list of questions under one charge.
+
+        The charge is durable before any data is read, and a failure is not refunded. The same question at the
+        same price is answered from the ledger for free.
+
+        Parameters
+        ----------
+        question
+            SQL text, a builder (`curator.table(...)`), or a list of these.
+        epsilon, rho, within
+            The price, stated by exactly one of the three: epsilon, rho (zero-concentrated), or the largest
+            error to allow, in all columns or by column, for which the least price is found.
+        delta
+            The delta of the price; by default 0, or a part of the opening delta if groups have to be found.
+        confidence
+            The confidence of the intervals.
+        bounds
+            "auto" finds bounds that the policy lacks privately, with a part of the price.
+        split
+            The weight of each column in the division of the price; 1 by default.
+        key
+            An idempotency key: a retry with the same key is not charged again.
+
+        Returns
+        -------
+        Answer or tuple of Answer
+            Values, intervals and a receipt for each question.
+        """
+        refuse_unknown(unknown, [*Terms.__annotations__, "key"], PRICES)
+        terms: Terms = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
+        terms |= {"confidence": confidence, "bounds": bounds}
+        query_run = self._query_run(plan_asked(question, self.resources.engine().policy, **terms))
+        if query_run.charge(key=key):
+            try:
+                query_run.run()
+            except BaseException:
+                query_run.abandon()
+                raise
+        answers = query_run.store()
+        return answers if isinstance(question, list | tuple) else answers[0]
+
+    @overload
+    def explain(self, question: Asked, **terms: Unpack[Terms]) -> Plan: ...
+    @overload
+    def explain(self, question: Several, **terms: Unpack[Terms]) -> tuple[Plan, ...]: ...
+    def explain(
+        self,
+        question: Asked | Several,
+        *,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        rho: Real | None = None,
+        within: Within | None = None,
+        confidence: Real = 0.95,
+        bounds: Literal["auto"] | None = None,
+        split: Mapping[str, Real] | None = None,
+        **unknown: Any,
+    ) -> Plan | tuple[Plan, ...]:
+        """Return what asking would do, its cost and its expected error. No data is read.
+
+        The data need not exist. The parameters are those of `ask`; a list of questions returns several plans.
+        """
+        refuse_unknown(unknown, Terms.__annotations__, PRICES)
+        terms: Terms = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
+        terms |= {"confidence": confidence, "bounds": bounds}
+        plans = plan_asked(question, self.resources.known, **terms)
+        return plans if isinstance(question, list | tuple) else plans[0]
+
+    def dry_run(
+        self,
+        question: Asked,
+        *,
+        people: int | None = None,
+        rows: int | None = None,
+        beyond: Real = Fraction(1, 100),
+        **terms: Unpack[Terms],
+    ) -> DryRun:
+        """Try a question on people invented from the policy, to see the effect of limits, bounds and noise.
+
+        No data is read and nothing is charged.
+
+        Parameters
+        ----------
+        question
+            SQL text or a builder.
+        people, rows
+            How many people you expect, and how many rows each has on average.
+        beyond
+            The part of the values that you expect above the upper bound.
+        terms
+            The price and the confidence, as in `ask`.
+
+        Returns
+        -------
+        DryRun
+            For each value: from every row, from the bounded rows, and released with noise.
+        """
+        refuse_unknown(terms, Terms.__annotations__, PRICES)
+        return try_out(question, self.resources.known, people=people, rows=rows, beyond=beyond, **terms)
+
+    def watch(
+        self,
+        *,
+        threshold: Real,
+        epsilon: Real,
+        delta: Real = 0,
+        count: int = 1,
+        sensitivity: Real = 1,
+        key: str | None = None,
+        **unknown: Never,
+    ) -> Watch:
+        """Open a watch, which tells of each COUNT or SUM only whether it is above a threshold.
+
+        It is a sparse vector over questions, charged in full now.
+
+        Parameters
+        ----------
+        threshold
+            The number that answers are compared with.
+        epsilon, delta
+            The price of the whole watch.
+        count
+            How often it may say "above" before it ends.
+        sensitivity
+            How much one person may change an answer.
+        key
+            An idempotency key: a retry with the same key is not charged again.
+
+        Returns
+        -------
+        Watch
+            Its `test(question)` returns whether the noisy answer is above the threshold.
+        """
+        refuse_unknown(unknown, _WATCH, PRICES)
+        terms = {"epsilon": epsilon, "delta": delta, "count": count, "sensitivity": sensitivity}
+        return open_watch(self.resources, analyst=self._analyst, threshold=threshold, key=key, **terms)
+
+    def table(self, name: str) -> Builder:
+        """Return a builder of questions in Python: it makes the same tree as SQL."""
+        return table(name)
+
+    @property
+    def remaining(self) -> Any:
+        """What may still be spent, as a value of the budget's own class."""
+        return self.ledger.remaining
+
+    @property
+    def history(self) -> tuple[Record, ...]:
+        """Everything that happened to this data set, in order."""
+        return self.ledger.history()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The record of all charges, for the owner."""
+        return self.resources.ledger()
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as declared."""
+        return self.resources.declared
+
+    def close(self) -> None:
+        """Close files and connections; the next question opens them again."""
+        self.resources.close()
+
+    def _query_run(self, plans: tuple[Plan, ...]) -> QueryRun:
+        return QueryRun(self.resources, plans, analyst=self._analyst)
+
+    def __repr__(self) -> str:
+        return f"Curator({self.policy.id!r})"
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _as_budget(value: Any) -> Any:
+    """Read a plain number as an epsilon."""
+    is_number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
+    return {"epsilon": value} if is_number else value

@@ -1,0 +1,215 @@
+"""The exact half of a plan: what an engine computes, in whole numbers, before any noise.
+
+A question becomes one `ExactPlan` for the counts and sums of each grouping set, and one for each MODE,
+quantile, minimum and maximum (a tally of values). An engine runs each plan in this order, and no other
+(bounding is last):
+
+1.  read, filter and join the rows; drop rows without a unit, and rows whose key is no public label;
+2.  compute each measure's whole number for each row: clamped after the expression, on its lattice;
+3.  keep at most `max_rows` rows of each unit in each group, the first in the order of (salted hash, values),
+    where the hash is of the values and of the row's ordinal among equal ones;
+4.  keep at most `max_groups` groups of each unit, the first in a salted order of its groups;
+5.  add up.
+
+The orders depend on the unit's own rows and the salt alone, and are total: rows that tie are equal in all
+that is added up. So adding or removing one unit changes at most max_groups groups, each by at most max_rows
+of its rows (docs/theory/exact-half.md).
+"""
+
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal as OneOf, TypeAlias
+
+from discreet.asking.policy import Value
+from discreet.asking.queries import Domain, Expression, Key, Relation
+from discreet.kernel.numerics import largest_power_of_two
+
+_FAR = 2**63  # steps from zero: where the lattice of whole numbers ends, at most
+_FAR_IN_TALLIES = 2**60  # the same where they are tallied or squared
+_FAR_IN_DOUBLES = 2**50  # the same for numbers, before a step is rounded down to a power of two
+_LARGEST = Fraction(sys.float_info.max)
+MOST_GROUPS = 100_000  # public labels of one grouping set
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Where a measure's values lie: whole multiples of `step` between `lowest` and `highest` steps.
+
+    A value x is clamped to the two ends and becomes floor(x / step + 1/2), computed in doubles for numbers.
+    Those have at most 2^51 steps from zero: there a half more is a double too, so that the ends are their own
+    steps, and clamping afterwards would be the same.
+
+    >>> Lattice.over((Fraction(0), Fraction(100)), "number").step
+    Fraction(1, 16384)
+    """
+
+    step: Fraction
+    lowest: int
+    highest: int
+    type: OneOf["integer", "number"]
+
+    @classmethod
+    def over(
+        cls, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"], *, steps: int = 2**20
+    ) -> "Lattice":
+        """The lattice of a range: whole numbers for integers (coarser beyond 64 bits, so that no sum of a
+        table leaves 128), else the largest power of two that cuts the range into `steps` steps or more
+        (coarser far from zero, so that every step is a double's own)."""
+        low, high = bounds
+        far = max(abs(low), abs(high))
+        if kind == "integer":
+            return cls._cut(_whole_step(far, _FAR), bounds, kind)
+        width = max(high - low, Fraction(1, 2**900), far * steps / _FAR_IN_DOUBLES)
+        return cls._cut(largest_power_of_two(width / steps), bounds, kind)
+
+    @classmethod
+    def coarse(cls, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"]) -> "Lattice":
+        """As `over`, but integers too get at most 2^21 steps, none far from zero: squares stay small, and
+        so does every number that is tallied."""
+        low, high = bounds
+        if kind == "number":
+            return cls.over(bounds, kind)
+        step = _whole_step(max(abs(low), abs(high)), _FAR_IN_TALLIES)
+        if high - low > 2**20:
+            step = max(step, largest_power_of_two((high - low) / 2**20))
+        return cls._cut(step, bounds, kind)
+
+    @classmethod
+    def _cut(
+        cls, step: Fraction, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"]
+    ) -> "Lattice":
+        """The range in steps, at least one: far from zero a narrow one may lie on a single point."""
+        lowest, highest = (_nearest(end / step) for end in bounds)
+        return cls(step, lowest, max(highest, lowest + 1), kind)
+
+    def place(self, value: Value) -> int | None:
+        """The step that a value lies on; a missing value lies on none.
+
+        >>> Lattice(Fraction(1, 2), 0, 10, "number").place(2.3)
+        5
+        """
+        if value is None:
+            return None
+        assert isinstance(value, int | float)
+        if isinstance(value, int):
+            steps = math.floor(value / self.step + Fraction(1, 2))
+            return min(max(steps, self.lowest), self.highest)
+        low, high = self.ends
+        return math.floor(min(max(value, low), high) * float(1 / self.step) + 0.5)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The doubles on the first and the last step, or next to them where those are beyond all doubles."""
+        low, high = (
+            float(min(max(steps * self.step, -_LARGEST), _LARGEST)) for steps in (self.lowest, self.highest)
+        )
+        return low, high
+
+    @property
+    def largest(self) -> int:
+        """The most that one row moves a sum, in steps."""
+        return max(abs(self.lowest), abs(self.highest))
+
+    @property
+    def middle(self) -> int:
+        """The step from which no value is far: sums of distances from it need half the noise."""
+        return (self.lowest + self.highest) // 2
+
+    @property
+    def width(self) -> int:
+        """The most that replacing one row's value moves a sum, in steps."""
+        return self.highest - self.lowest
+
+
+def _whole_step(far: Fraction, most: int) -> Fraction:
+    """1, or the power of two that leaves values `far` from zero within so many steps."""
+    return largest_power_of_two(2 * far / most) if far > most else Fraction(1)
+
+
+def _nearest(value: Fraction) -> int:
+    return math.floor(value + Fraction(1, 2))
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """How many rows there are (where the condition is true and `argument` is not missing)."""
+
+    condition: Expression | None = None
+    argument: Expression | None = None
+
+
+@dataclass(frozen=True)
+class UnitCount:
+    """How many units have at least one row there (where the condition is true)."""
+
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum, in steps of the lattice, of the values that are not missing; or of the squares of their
+    distance, in steps, from `centre`."""
+
+    argument: Expression
+    lattice: Lattice
+    condition: Expression | None = None
+    power: OneOf[1, 2] = 1
+    centre: int = 0  # in steps
+
+    @property
+    def largest(self) -> int:
+        """The most that one row moves it."""
+        ends = (abs(self.lattice.lowest - self.centre), abs(self.lattice.highest - self.centre))
+        return max(ends) * (max(ends) if self.power == 2 else 1)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows have each value: a step of the lattice, or a position among the labels."""
+
+    argument: Expression
+    lattice: Lattice | None = None
+    labels: Domain | None = None
+    condition: Expression | None = None
+
+
+ExactMeasure: TypeAlias = RowCount | UnitCount | Sum
+
+
+@dataclass(frozen=True)
+class ExactPlan:
+    """What an engine runs. With `labels`, those are the groups, all of them; else they are found in the data.
+
+    `measures` are added up side by side; or `tally` is counted, and there are no measures.
+    """
+
+    rows: Relation
+    keys: tuple[Key, ...]
+    labels: tuple[tuple[Value, ...], ...] | None
+    measures: tuple[ExactMeasure, ...]
+    tally: Tally | None
+    max_groups: int
+    max_rows: int
+    each_row: bool
+    salt: int
+
+
+@dataclass(frozen=True, repr=False)
+class ExactTable:
+    """What an engine found: one row per group, exact. It shows nothing of itself.
+
+    `totals[i][j]` is measure j of group i; `tallies[i]` maps a value to its number of rows (`Tallied`
+    where there may be many). Public groups come in the plan's order, found ones in the order of their keys,
+    missing keys last.
+    """
+
+    groups: tuple[tuple[Value, ...], ...]
+    totals: tuple[tuple[int, ...], ...]
+    tallies: tuple[Mapping[int, int], ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return "ExactTable(...)"

@@ -1,0 +1,234 @@
+"""The plan: everything that will happen to a question, in words that a lawyer understands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from discreet.asking.planning.how import How
+from discreet.asking.planning.noise import Share
+from discreet.asking.planning.promise import Promise
+from discreet.asking.planning.search import Search
+from discreet.asking.planning.steps import SetPlan
+from discreet.asking.planning.words import drawn, keys_of
+from discreet.asking.planning.work import Work, work_of
+from discreet.asking.policy import Policy
+from discreet.asking.queries import Question, Slot
+from discreet.kernel.accounting import Notion
+from discreet.kernel.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
+from discreet.kernel.mechanisms import Gaussian
+from discreet.kernel.numerics import readable_up, short_up
+
+_LATER = "Noise: calibrated to the bounds that are found, with the rest of the price."
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is computed, how each unit's part is bounded, what noise is added, what it costs and how far it
+    errs.
+
+    What is charged is what it promises, and nothing is drawn that the promise does not cover.
+    """
+
+    text: str  # the question's canonical SQL
+    question: Question
+    policy: Policy
+    share: Share  # the price
+    sets: tuple[SetPlan, ...]
+    confidence: Fraction
+    how: How = field(default_factory=How)
+    search: Search | None = None
+
+    @property
+    def asked(self) -> str:
+        """The question as the ledger knows it: its text, and how it is to be planned."""
+        return self.text + self.how.words
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """What each stage may lose, whatever is found: the searches for bounds, if any, then the answer."""
+        rows, each_row = self.question.rows, self.question.each_row
+        if self.search is None:
+            first, *rest = (each.loss for each in self.sets)
+            return (Promise(sum(rest, first), rows, each_row),)
+        answer = _promise([self.search.rest], needs_delta=[self.needs_delta], relation=self.policy.relation)
+        prices: list[PrivacyLoss | Notion] = [*(step.loss for step in self.search.steps), answer]
+        return tuple(Promise(price, rows, each_row) for price in prices)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The loss of all that is drawn; of what follows bounds that are yet to be found, the promise."""
+        first, *rest = (promise.loss for promise in self.promises)
+        return sum(rest, first)
+
+    @property
+    def price(self) -> PureDP | ApproxDP | ZCDP:
+        """The notion that the loss keeps, at the price that was named."""
+        return price_of([self])
+
+    @property
+    def passes(self) -> int:
+        """How many exact tables the engine is asked for: each is a pass over the data."""
+        searches = 0 if self.search is None else len(self.search.steps)
+        return searches + sum(len(each.exact.plans) for each in self.sets)
+
+    @cached_property
+    def work(self) -> Work:
+        """How much work it is, by policy and question alone."""
+        return work_of(self.question, self.policy)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether private keys spend delta, or Gaussian noise does, or may, that is not priced by rho."""
+        if any(each.private for each in self.sets):
+            return True
+        if self.share.rho is not None:
+            return False
+        if self.search is not None:  # which noise errs less is known when the bounds are
+            return self.search.rest.delta > 0
+        return any(isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises)
+
+    @property
+    def errors(self) -> dict[str, float | None]:
+        """How far each column may be from the bounded truth, before anything is spent; None where the data
+        decide, or where the error is not one in value."""
+        return {name: self._error_of(slot) for name, slot in self._aggregates()}
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The columns that are a COUNT and nothing else."""
+        kinds = ("count_rows", "count", "count_units", "count_distinct")
+        measures = self.question.measures
+        return tuple(name for name, slot in self._aggregates() if measures[slot].aggregate.function in kinds)
+
+    def _error_of(self, measure: int) -> float | None:
+        if self._unbounded(measure):
+            return None
+        found = [
+            each.readings[measure].expected_error(self.confidence, self.policy.population)
+            for each in self.sets
+        ]
+        known = [error for error in found if error is not None]
+        return max(known) if len(known) == len(found) else None
+
+    def _unbounded(self, measure: int) -> bool:
+        """Whether an aggregate's bounds are still to be found."""
+        search = self.search
+        return search is not None and search.found is None and measure in search.searched
+
+    def _aggregates(self) -> list[tuple[str, int]]:
+        """The columns that are an aggregate and nothing else, with its place among the measures."""
+        first = len(self.question.keys)
+        return [
+            (name, expression.index - first)
+            for name, expression in self.question.columns
+            if isinstance(expression, Slot) and expression.index >= first
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """The plan, a sentence a line."""
+        lines = [f"Question: {self.text}", *self._bounding()]
+        if self.search is not None:
+            lines.extend(self.search.sentences())
+        for each in self.sets:
+            lines.extend(
+                drawn(each) if self.search is None or self.search.found else [*keys_of(each), _LATER]
+            )
+        lines.extend(self._expected())
+        lines.append(f"Price: {self._price()}.")
+        return lines
+
+    def _bounding(self) -> list[str]:
+        question = self.question
+        if question.each_row:
+            return ["Protected: each row. Rows with no value where one is needed add nothing."]
+        groups = (
+            f"in at most {question.max_groups} group{'s' * (question.max_groups > 1)}, "
+            if question.keys
+            else ""
+        )
+        rows = f"{question.max_rows} row{'s' * (question.max_rows > 1)}"
+        where = " in each" if question.keys else ""
+        return [
+            f"Protected: each unit of data set {self.policy.id!r}, under {self.policy.relation}.",
+            f"Bounded: {groups}at most {rows} of a unit{where}, after all filters and joins; "
+            "rows without a unit are dropped; values are clamped to their declared bounds.",
+        ]
+
+    def _expected(self) -> list[str]:
+        lines = []
+        confidence = f"with {float(self.confidence):.0%} confidence"
+        for name, measure in self._aggregates():
+            error = self._error_of(measure)
+            if error is not None:
+                supposing = self._supposing(measure)
+                lines.append(
+                    f"Expected error of {name}: at most {readable_up(error)}, {confidence}{supposing}."
+                )
+            chosen = [
+                None if self._unbounded(measure) else each.choice_error(measure, self.confidence)
+                for each in self.sets
+            ]
+            if chosen[0] is not None:
+                lines.append(f"Expected error of {name}: {self._missed(measure, max(chosen))}, {confidence}.")  # type: ignore[type-var, arg-type]
+        return lines
+
+    def _missed(self, measure: int, most: float) -> str:
+        """What a choice may have missed, in words."""
+        if self.question.measures[measure].aggregate.function == "mode":
+            return f"a label with at most {readable_up(most)} rows fewer than the most frequent one"
+        return f"a rank at most {readable_up(most)} from the asked one, where the values differ"
+
+    def _supposing(self, measure: int) -> str:
+        """The error of a ratio is a forecast: it divides by how many values the owner expects."""
+        ratio = self.question.measures[measure].aggregate.function == "average"
+        return f", if there are at least {self.policy.population:,} values to average" if ratio else ""
+
+    def _price(self) -> str:
+        share = self.share
+        main = f"epsilon {short_up(share.epsilon or Fraction(0))}"
+        if share.rho is not None:
+            main = f"rho {short_up(share.rho)}"
+        return f"{main}, delta {short_up(share.delta)}" if self.needs_delta else main
+
+    def to_json(self) -> dict[str, object]:
+        """The plan for programs: its sentences, loss and errors."""
+        return {
+            "question": self.text,
+            "price": {
+                name: str(value)
+                for name, value in (
+                    ("epsilon", self.share.epsilon),
+                    ("delta", self.share.delta),
+                    ("rho", self.share.rho),
+                )
+                if value is not None
+            },
+            "loss": self.loss.to_json(),
+            "errors": self.errors,
+            "confidence": float(self.confidence),
+            "work": self.work.to_json(),
+            "sentences": self.sentences(),
+        }
+
+
+def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
+    """The price of plans that are charged together: what they promise adds up."""
+    return _promise(
+        [plan.share for plan in plans],
+        needs_delta=[plan.needs_delta for plan in plans],
+        relation=plans[0].policy.relation,
+    )
+
+
+def _promise(
+    shares: Sequence[Share], *, needs_delta: Sequence[bool], relation: Relation
+) -> PureDP | ApproxDP | ZCDP:
+    delta = sum((share.delta for share, needs in zip(shares, needs_delta, strict=True) if needs), Fraction(0))
+    if shares[0].rho is not None:
+        return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)
+    epsilon = sum((share.epsilon or Fraction(0) for share in shares), Fraction(0))
+    return ApproxDP(epsilon, delta, relation=relation) if delta else PureDP(epsilon, relation=relation)

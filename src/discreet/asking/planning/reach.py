@@ -1,0 +1,115 @@
+"""How far one unit moves the exact numbers of a plan: the sensitivities that noise is calibrated to."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from discreet.asking.planning.exact import ExactMeasure, ExactPlan, RowCount, Sum, UnitCount
+from discreet.kernel.losses import Relation
+from discreet.kernel.numerics import ball, round_up, working_precision
+
+BITS = 128
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far one unit moves a vector of whole numbers: `groups` of them at most, each by at most `most`.
+
+    `swap` is the most by which replacing a unit's part moves one number, so most ≤ swap ≤ 2·most. `labels` is
+    how many numbers there are, where that is public; a single number has one group and one label.
+
+    Privacy: under replace a unit leaves some groups, enters others and changes its part of c of them; proved
+    in docs/theory/bounding.md.
+    """
+
+    groups: int
+    most: int
+    swap: int
+    relation: Relation = "add/remove"
+    labels: int | None = None
+
+    @property
+    def total(self) -> int:
+        """The l1 sensitivity.
+
+        >>> Reach(3, 10, 10).total, Reach(3, 10, 10, "replace").total
+        (30, 60)
+        >>> Reach(3, 10, 10, "replace", labels=4).total, Reach(1, 10, 10, "replace", labels=1).total
+        (40, 10)
+        """
+        if self.relation == "add/remove":
+            return self._entered * self.most
+        return self._changed * self.swap + 2 * (self._entered - self._changed) * self.most
+
+    @property
+    def distance(self) -> Fraction:
+        """The l2 sensitivity, rounded up.
+
+        >>> Reach(4, 10, 10).distance, Reach(2, 10, 10, "replace").distance
+        (Fraction(20, 1), Fraction(20, 1))
+        """
+        return _root_up(self._squares)
+
+    @property
+    def _squares(self) -> int:
+        if self.relation == "add/remove":
+            return self._entered * self.most**2
+        apart = self._changed * self.swap**2 + 2 * (self._entered - self._changed) * self.most**2
+        return max(apart, self._entered * self.swap**2)
+
+    @property
+    def _entered(self) -> int:
+        """How many groups a unit may be in."""
+        return self.groups if self.labels is None else min(self.groups, self.labels)
+
+    @property
+    def _changed(self) -> int:
+        """How many groups a unit must be in before and after, when it is in as many as it may."""
+        return 0 if self.labels is None else max(0, 2 * self._entered - self.labels)
+
+    @property
+    def moved(self) -> int:
+        """How many numbers move.
+
+        >>> Reach(3, 1, 1).moved, Reach(3, 1, 1, "replace").moved, Reach(3, 1, 1, "replace", labels=4).moved
+        (3, 6, 4)
+        """
+        return self._entered if self.relation == "add/remove" else 2 * self._entered - self._changed
+
+
+@lru_cache(maxsize=1024)
+def _root_up(square: int) -> Fraction:
+    with working_precision(BITS):
+        return Fraction(round_up(ball(square).sqrt()))
+
+
+def reach_of(plan: ExactPlan, measure: ExactMeasure | None, relation: Relation) -> Reach:
+    """How far a unit moves one measure of all groups; without one, the number of rows of every tally."""
+    low, high = (0, plan.max_rows) if measure is None else _part(plan, measure)
+    return Reach(
+        groups=plan.max_groups,
+        most=max(abs(low), abs(high), 1),
+        swap=max(max(0, high) - min(0, low), 1),
+        relation=relation,
+        labels=None if plan.labels is None else max(1, len(plan.labels)),
+    )
+
+
+def rows_counted(plan: ExactPlan, measure: ExactMeasure) -> int:
+    """The most that one unit adds to a count of a group: 1 to a count of units, its rows to one of rows."""
+    return 1 if isinstance(measure, UnitCount) else plan.max_rows
+
+
+def _part(plan: ExactPlan, measure: ExactMeasure) -> tuple[int, int]:
+    """The least and the most that one unit adds to a group, if it is there."""
+    if isinstance(measure, UnitCount | RowCount):
+        return 0, rows_counted(plan, measure)
+    low, high = _row(measure)
+    return low * plan.max_rows, high * plan.max_rows
+
+
+def _row(measure: Sum) -> tuple[int, int]:
+    """The least and the most that one row adds."""
+    if measure.power == 2:
+        return 0, measure.largest
+    return measure.lattice.lowest - measure.centre, measure.lattice.highest - measure.centre

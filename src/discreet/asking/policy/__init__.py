@@ -1,0 +1,83 @@
+"""What a data set is, who is protected in it, and what its owner promises and allows: the policy.
+
+A `Policy` is frozen and public: it is made from a TOML file (`from_policy`) or from the arguments of
+`Curator.open` (`from_arguments`), and no data is read to make it. Columns that the owner does not mention are
+added from the schema of the data with `policy.with_schema(engine.schema())`. `policy.digest` is its identity.
+
+    policy.tables -> Table(name, unit, columns, max_groups, max_rows, source)
+    policy.public -> PublicTable(name, key, columns, source)
+    table.unit    -> UnitColumn(column) | EachRow() | Through(table, on)
+    column        -> Column(name, type, bounds, keys, nullable, missing)
+    policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
+"""
+
+from discreet.asking.policy.budget import Budget, Serving, read_budget
+from discreet.asking.policy.column import (
+    LARGEST_INTEGER,
+    SMALLEST_INTEGER,
+    TYPES,
+    Bound,
+    Column,
+    Type,
+    Value,
+    spell,
+    type_of,
+)
+from discreet.asking.policy.locations import Commands, LedgerPlace, sibling_path, stem
+from discreet.asking.policy.policy import (
+    EachRow,
+    Policy,
+    PublicTable,
+    Relation,
+    Schema,
+    Table,
+    Through,
+    Unit,
+    UnitColumn,
+    each_row,
+)
+from discreet.asking.policy.read import (
+    Opening,
+    default_ledger,
+    from_arguments,
+    from_policy,
+    from_toml,
+    ledger_of_policy,
+    read_opening,
+)
+
+__all__ = [
+    "LARGEST_INTEGER",
+    "SMALLEST_INTEGER",
+    "TYPES",
+    "Bound",
+    "Budget",
+    "Column",
+    "Commands",
+    "EachRow",
+    "LedgerPlace",
+    "Opening",
+    "Policy",
+    "PublicTable",
+    "Relation",
+    "Schema",
+    "Serving",
+    "Table",
+    "Through",
+    "Type",
+    "Unit",
+    "UnitColumn",
+    "Value",
+    "default_ledger",
+    "each_row",
+    "from_arguments",
+    "from_policy",
+    "from_toml",
+    "ledger_of_policy",
+    "read_budget",
+    "read_opening",
+    "sibling_path",
+    "spell",
+    "stem",
+    "type_of",
+]

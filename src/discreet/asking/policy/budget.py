@@ -1,0 +1,87 @@
+"""The budget an owner declares, as exact numbers under the names of its notion."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from discreet.errors import InvalidParameter
+from discreet.kernel.numerics import exact, exact_delta, exact_epsilon, exact_positive, exact_whole
+
+Budget: TypeAlias = tuple[tuple[str, Fraction], ...]
+
+# The names each notion goes by: pure and approximate, zero-concentrated, Gaussian.
+SHAPES = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"rho", "delta"}, {"mu"})
+
+
+def read_budget(value: object) -> Budget:
+    """Return a budget from a mapping, or from any notion whose fields carry these names.
+
+    >>> read_budget({"epsilon": 1, "delta": 1e-6})
+    (('delta', Fraction(1, 1000000)), ('epsilon', Fraction(1, 1)))
+    """
+    names = ("epsilon", "delta", "rho", "mu")
+    if isinstance(value, Mapping):
+        given = dict(value)
+    else:
+        given = {name: getattr(value, name) for name in names if name in _fields(value)}
+    if set(given) not in SHAPES:
+        raise InvalidParameter(
+            "budget must be { epsilon }, { epsilon, delta }, { rho }, { rho, delta } or { mu }, "
+            f"got {sorted(map(str, given))}.",
+            parameter="budget",
+        )
+    readers = {"epsilon": exact_epsilon, "delta": exact_delta, "rho": exact_positive, "mu": exact_positive}
+    return tuple((name, readers[name](given[name], name=f"budget {name}")) for name in sorted(given))
+
+
+def _fields(value: object) -> tuple[str, ...]:
+    return tuple(getattr(type(value), "__dataclass_fields__", ()))
+
+
+SERVER_SETTINGS = {"deadline_s", "approve_above", "max_cells"}
+MAX_CELLS, MOST_CELLS = 1_000_000, 10**9
+DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 2.0, 0.05, 3600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """The `[server]` table of a policy.
+
+    `deadline_s` is the time for each pass over the data: an answer leaves after as many of them as its plan
+    has passes, never earlier. What is asked at once has at most `max_cells` numbers in its answers: groups x
+    columns x grouping sets. A question whose price is above `approve_above` in any number waits for an
+    owner.
+    """
+
+    deadline_s: float = DEADLINE_S
+    max_cells: int = MAX_CELLS
+    approve_above: Budget | None = None
+
+
+def read_serving(settings: Mapping[str, Any]) -> Serving:
+    """Return the settings that a policy file states.
+
+    >>> read_serving({"deadline_s": 0.5}).deadline_s
+    0.5
+    """
+    for name in settings:
+        if name not in SERVER_SETTINGS:
+            raise InvalidParameter(
+                f"[server] must have only the settings {', '.join(sorted(SERVER_SETTINGS))}, got {name!r}."
+            )
+    deadline = float(exact(settings.get("deadline_s", DEADLINE_S), name="deadline_s"))
+    if not SHORTEST_DEADLINE_S <= deadline <= LONGEST_DEADLINE_S:
+        raise InvalidParameter(
+            f"deadline_s must be between {SHORTEST_DEADLINE_S} and {LONGEST_DEADLINE_S:.0f} seconds, "
+            f"got {deadline}.",
+            parameter="deadline_s",
+        )
+    cells = exact_whole(settings.get("max_cells", MAX_CELLS), name="max_cells", least=1)
+    if cells > MOST_CELLS:
+        raise InvalidParameter(
+            f"max_cells must be at most {MOST_CELLS:,}, got {cells}.", parameter="max_cells"
+        )
+    limit = settings.get("approve_above")
+    above = None if limit is None else read_budget(limit)
+    return Serving(deadline_s=deadline, approve_above=above, max_cells=cells)

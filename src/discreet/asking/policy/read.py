@@ -1,0 +1,333 @@
+"""Policies from a TOML file, from keyword arguments and from `Curator.open`: the same object either way."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypedDict
+
+from discreet.asking.policy.budget import Budget, read_budget, read_serving
+from discreet.asking.policy.column import Column, read_columns
+from discreet.asking.policy.locations import (
+    LedgerPlace,
+    is_database,
+    read_engine,
+    read_place,
+    sibling_path,
+    stem,
+)
+from discreet.asking.policy.policy import EachRow, Policy, PublicTable, Table, Unit, read_unit
+from discreet.errors import InvalidParameter
+from discreet.kernel.ledger import read_ration
+
+DATASET_SETTINGS = {
+    *("id", "version", "relation", "population", "engine"),
+    *("budget", "filter", "per_analyst", "per_question", "share_answers", "ration"),
+}
+TABLE_SETTINGS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
+PUBLIC_SETTINGS = {"source", "key", "columns"}
+COLUMN_SETTINGS = {"type", "bounds", "keys", "nullable", "missing"}
+
+
+def from_policy(path: str | Path, *, engine: object = None) -> Policy:
+    """Return the policy a TOML file states; paths are taken relative to that file, its ledger is next to
+    it.
+    """
+    policy = from_toml(_read_text(path), folder=Path(path).parent, engine=engine)
+    return replace(policy, ledger=_beside(policy.ledger, path))
+
+
+def ledger_of_policy(path: str | Path) -> LedgerPlace:
+    """Return the place of the ledger of a policy file; nothing else of the policy is read."""
+    settings = _section(_parse(_read_text(path)), "ledger")
+    return _beside(read_place(settings, folder=Path(path).parent), path)
+
+
+def _beside(ledger: LedgerPlace, path: str | Path) -> LedgerPlace:
+    return replace(ledger, place=ledger.place or str(sibling_path(path)))
+
+
+def _read_text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidParameter(f"policy must be a readable file, got {str(path)!r}.") from error
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameter(f"a policy must be valid TOML, got: {error}.") from error
+
+
+def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -> Policy:
+    """Return the policy that a TOML text states.
+
+    >>> policy = from_toml('''
+    ... [dataset]
+    ... id = "bank"
+    ... budget = { epsilon = 1, delta = 1e-6 }
+    ... [tables.accounts]
+    ... unit = "person"
+    ... [tables.accounts.columns]
+    ... debt = { bounds = [0, 10000000] }
+    ... ''')
+    >>> policy.tables[0].column("debt").type
+    'number'
+    """
+    document = _parse(text)
+    _check_settings(document, {"dataset", "tables", "public", "ledger", "server"}, "the policy")
+    dataset = _section(document, "dataset")
+    _check_settings(dataset, DATASET_SETTINGS, "[dataset]")
+    for name in ("id", "budget"):
+        if name not in dataset:
+            raise InvalidParameter(f"[dataset] must have {name}, got none. See docs/guide/policy.md.")
+    declared = read_engine(dataset.get("engine", "duckdb"))
+    base = None if is_database(engine or declared) else folder  # names of tables are not paths
+    return Policy(
+        id=dataset["id"],
+        budget=read_budget(dataset["budget"]),
+        version=dataset.get("version", "1"),
+        relation=dataset.get("relation", "add/remove"),
+        population=dataset.get("population"),
+        filter=dataset.get("filter"),
+        per_analyst=_read_part(dataset.get("per_analyst")),
+        per_question=_read_part(dataset.get("per_question")),
+        share_answers=dataset.get("share_answers", False),
+        ledger=read_place(_section(document, "ledger"), folder=folder),
+        engine=declared,
+        serving=read_serving(_section(document, "server")),
+        ration=read_ration(dataset.get("ration")),
+        tables=tuple(_read_table(name, each, base) for name, each in _section(document, "tables").items()),
+        public=tuple(_read_public(name, each, base) for name, each in _section(document, "public").items()),
+    )
+
+
+def from_arguments(
+    *,
+    sources: Mapping[str, str | None],
+    unit: object,
+    budget: object,
+    id: str,  # noqa: A002  # named as in the policy file
+    public: Mapping[str, tuple[str, str | None]] | None = None,
+    types: Mapping[str, object] | None = None,
+    bounds: Mapping[str, object] | None = None,
+    keys: Mapping[str, object] | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    relation: str = "add/remove",
+    population: int | None = None,
+    version: str = "1",
+    filter: str | None = None,  # noqa: A002  # named as in the policy file
+    per_analyst: object = None,
+    per_question: object = None,
+    share_answers: bool = False,
+    ration: object = None,
+    ledger: Mapping[str, object] | None = None,
+) -> Policy:
+    """Return the policy that the arguments of `Curator.open` state.
+
+    `sources` maps table names to where they are (None: in memory); with several tables, `unit`, `types`,
+    `bounds` and `keys` are mappings by table name. `public` maps a name to (key, source).
+    """
+    several = len(sources) > 1
+    tables = tuple(
+        Table(
+            name=name,
+            source=source,
+            unit=_read_unit_of(name, unit, several=several),
+            max_groups=max_groups,
+            max_rows=max_rows,
+            columns=read_columns(
+                types=_of_table(types, name, several=several),
+                bounds=_of_table(bounds, name, several=several),
+                keys=_of_table(keys, name, several=several),
+            ),
+        )
+        for name, source in sources.items()
+    )
+    return Policy(
+        id=id,
+        budget=read_budget(budget),
+        version=version,
+        relation=relation,  # type: ignore[arg-type]  # checked by Policy
+        population=population,
+        filter=filter,
+        per_analyst=_read_part(per_analyst),
+        per_question=_read_part(per_question),
+        share_answers=share_answers,
+        ration=read_ration(ration),
+        ledger=read_place(ledger or {}),
+        tables=tables,
+        public=tuple(
+            PublicTable(name=name, key=key, source=source) for name, (key, source) in (public or {}).items()
+        ),
+    )
+
+
+def _read_part(budget: object) -> Budget | None:
+    return None if budget is None else read_budget(budget)
+
+
+def _read_unit_of(name: str, unit: object, *, several: bool) -> Unit:
+    if several:
+        if not isinstance(unit, Mapping) or name not in unit:
+            raise InvalidParameter(
+                f"unit must say who is protected in table {name!r}. Write unit={{table: column, ...}}."
+            )
+        unit = unit[name]
+    return read_unit(unit, name=f"unit of table {name!r}")
+
+
+def _of_table(promises: Mapping[str, object] | None, name: str, *, several: bool) -> Mapping[str, object]:
+    if not several:
+        return promises or {}
+    found = (promises or {}).get(name, {})
+    if not isinstance(found, Mapping):
+        raise InvalidParameter(f"promises of table {name!r} must be a mapping by column, got {found!r}.")
+    return found
+
+
+def _read_table(name: str, settings: object, folder: Path | None) -> Table:
+    where = f"[tables.{name}]"
+    settings = _mapping(settings, where)
+    _check_settings(settings, TABLE_SETTINGS, where)
+    if (settings.get("each_row") is True) == ("unit" in settings):
+        raise InvalidParameter(
+            f'{where} must have unit or each_row = true, and not both. Write unit = "person".'
+        )
+    unit = EachRow() if "unit" not in settings else read_unit(settings["unit"], name=f"unit of {where}")
+    return Table(
+        name=name,
+        source=_locate(settings.get("source"), folder, where),
+        unit=unit,
+        max_groups=settings.get("max_groups", 1),
+        max_rows=settings.get("max_rows", 1),
+        columns=_read_columns(settings, where),
+    )
+
+
+def _read_public(name: str, settings: object, folder: Path | None) -> PublicTable:
+    where = f"[public.{name}]"
+    settings = _mapping(settings, where)
+    _check_settings(settings, PUBLIC_SETTINGS, where)
+    if not isinstance(settings.get("key"), str) or not settings["key"]:
+        raise InvalidParameter(f'{where} must name the key that its rows differ in. Write key = "...".')
+    return PublicTable(
+        name=name,
+        key=settings["key"],
+        source=_locate(settings.get("source"), folder, where),
+        columns=_read_columns(settings, where),
+    )
+
+
+def _read_columns(settings: dict[str, Any], where: str) -> tuple[Column, ...]:
+    columns = []
+    for name, promises in _mapping(settings.get("columns", {}), f"columns of {where}").items():
+        promise = _mapping(promises, f"column {name!r} of {where}")
+        _check_settings(promise, COLUMN_SETTINGS, f"column {name!r} of {where}")
+        columns.append(Column.read(name, **promise))
+    return tuple(columns)
+
+
+def _locate(source: object, folder: Path | None, where: str) -> str | None:
+    if source is None or folder is None:
+        return source if isinstance(source, str) else None
+    if not isinstance(source, str) or not source:
+        raise InvalidParameter(f"source of {where} must be a path, got {source!r}.")
+    return source if "://" in source else str(folder / source)
+
+
+def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return _mapping(document.get(name, {}), f"[{name}]")
+
+
+def _mapping(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidParameter(f"{where} must be a table of settings, got {value!r}.")
+    return value
+
+
+def _check_settings(found: Mapping[str, object], known: set[str], where: str) -> None:
+    for name in found:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InvalidParameter(
+                f"{where} must have only the settings {', '.join(sorted(known))}, got {name!r}.{hint}"
+            )
+
+
+class Opening(TypedDict, total=False):
+    """The arguments of `Curator.open`; unit and budget are required."""
+
+    unit: Any
+    budget: Any
+    name: str | None
+    types: Mapping[str, Any]
+    bounds: Mapping[str, Any]
+    keys: Mapping[str, Any]
+    max_groups: int
+    max_rows: int
+    relation: str
+    population: int | None
+    version: str
+    filter: str | None
+    per_analyst: Any
+    per_question: Any
+    share_answers: bool
+    ration: Any
+    public: Mapping[str, Any]
+
+
+def read_opening(
+    source: Any,
+    opening: Opening,
+    ledger: str | Path | Mapping[str, object] | None = None,
+    engine: object = "duckdb",
+) -> tuple[Policy, dict[str, object], str | Path]:
+    """Return the policy, the tables that are in memory, and the place of the ledger: as stated, or next to
+    the data.
+
+    A source is a path, a frame, the name of a table where the engine is a database, or a mapping of table
+    names to them; a public table is a source, its first column being its key, or (source, key).
+    """
+    said: dict[str, Any] = dict(opening)
+    for name in ("unit", "budget"):
+        if name not in said:
+            raise InvalidParameter(f"{name} must be declared to open data, got none.", parameter=name)
+    name = said.pop("name", None)
+    tables = dict(source) if isinstance(source, Mapping) else {name or _stem(source, engine): source}
+    public = {
+        each: where if isinstance(where, tuple) else (where, "")
+        for each, where in (said.pop("public", None) or {}).items()
+    }
+    policy = from_arguments(
+        id=name or "+".join(tables),
+        sources={each: _path(where) for each, where in tables.items()},
+        public={each: (key, _path(where)) for each, (where, key) in public.items()},
+        ledger=ledger if isinstance(ledger, Mapping) else None,
+        **said,
+    )
+    every = {**tables, **{each: where for each, (where, _) in public.items()}}
+    frames = {each: where for each, where in every.items() if _path(where) is None}
+    place = policy.ledger.place if isinstance(ledger, Mapping) else ledger
+    return policy, frames, place or default_ledger(policy.id, next(iter(tables.values()), None), engine)
+
+
+def default_ledger(name: str, source: Any, engine: object) -> Path:
+    """Return the default place of a data set's ledger: next to its file, or in the working folder."""
+    first = None if is_database(engine) else _path(source)
+    return Path(f"{name}.ledger") if first is None else sibling_path(first)
+
+
+def _path(source: Any) -> str | None:
+    return str(source) if isinstance(source, str | Path) else None
+
+
+def _stem(source: Any, engine: object) -> str:
+    if _path(source) is None:
+        raise InvalidParameter("name must be given for data in memory, got none.", parameter="name")
+    return stem(str(source), engine)

@@ -1,0 +1,450 @@
+"""Types: every name finds its field, every function its arguments, and conversions become explicit.
+
+`FUNCTIONS` is the closed list of row functions. Each is total: no input makes it fail, an impossible result
+is NULL. A function is one line there: the types it takes and the type it gives. Its meaning is in
+`evaluate`, its range in `ranges`, its SQL in `text`; each engine builds its own form and is tested against
+`evaluate`.
+"""
+
+import datetime
+import difflib
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal as OneOf, NoReturn, TypeAlias
+
+from discreet.asking.policy import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
+from discreet.asking.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Slot, refuse
+from discreet.asking.queries.ranges import LARGEST_NUMBER, WIDEST, Range, held, integer_span, range_of
+from discreet.asking.queries.relations import Field
+
+Shape: TypeAlias = OneOf[
+    "arithmetic",  # integers give an integer, else both become numbers and give a number
+    "numbers",  # both become numbers
+    "integers",  # integers only
+    "compared",  # two of one type, or numbers
+    "booleans",  # booleans only
+    "numeric",  # one integer or number, same type out
+    "real",  # one number out of an integer or a number
+    "texts",  # texts only
+    "times",  # a date or a timestamp
+    "clock",  # a timestamp
+    "anything",
+    "listed",  # a value and literals of its type
+    "same",  # all of one type, which it gives
+]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A row function: what and how many arguments it takes, and what it gives (None: as its arguments)."""
+
+    shape: Shape
+    gives: Type | None
+    least: int
+    most: int
+
+
+def _of(shape: Shape, gives: Type | None, least: int, most: int | None = None) -> Function:
+    return Function(shape, gives, least, least if most is None else most)
+
+
+MOST_LISTED = 1000  # values in an IN list
+MOST_ARGUMENTS = 50  # of AND, OR, COALESCE written in one row
+
+FUNCTIONS: dict[str, Function] = {
+    "add": _of("arithmetic", None, 2),
+    "subtract": _of("arithmetic", None, 2),  # also the days between two dates
+    "multiply": _of("arithmetic", None, 2),
+    "divide": _of("numbers", "number", 2),  # by zero: NULL
+    "divide_whole": _of("integers", "integer", 2),  # towards zero; by zero: NULL
+    "modulo": _of("integers", "integer", 2),  # the sign of the first; by zero: NULL
+    "negate": _of("numeric", None, 1),
+    "abs": _of("numeric", None, 1),
+    "sign": _of("numeric", "integer", 1),
+    "floor": _of("numeric", None, 1),
+    "ceil": _of("numeric", None, 1),
+    "round": _of("numeric", None, 1),  # halves away from zero
+    "equal": _of("compared", "boolean", 2),
+    "unequal": _of("compared", "boolean", 2),
+    "less": _of("compared", "boolean", 2),
+    "at_most": _of("compared", "boolean", 2),
+    "greater": _of("compared", "boolean", 2),
+    "at_least": _of("compared", "boolean", 2),
+    "and": _of("booleans", "boolean", 2),
+    "or": _of("booleans", "boolean", 2),
+    "not": _of("booleans", "boolean", 1),
+    "is_null": _of("anything", "boolean", 1),
+    "in": _of("listed", "boolean", 2, MOST_LISTED + 1),
+    "like": _of("texts", "boolean", 2),
+    "coalesce": _of("same", None, 2, MOST_ARGUMENTS),
+    "lower": _of("texts", "text", 1),  # the 26 letters A-Z only
+    "upper": _of("texts", "text", 1),
+    "length": _of("texts", "integer", 1),  # in code points
+    "substr": _of("anything", "text", 2, 3),
+    "width_bucket": _of("anything", "integer", 4),
+    "to_integer": _of("anything", "integer", 1),
+    "to_number": _of("anything", "number", 1),
+    "to_text": _of("anything", "text", 1),
+    "to_boolean": _of("anything", "boolean", 1),
+    "to_date": _of("anything", "date", 1),
+    "to_timestamp": _of("anything", "timestamp", 1),
+    "year": _of("times", "integer", 1),
+    "quarter": _of("times", "integer", 1),
+    "month": _of("times", "integer", 1),
+    "day": _of("times", "integer", 1),
+    "dow": _of("times", "integer", 1),  # Sunday is 0
+    "isodow": _of("times", "integer", 1),  # Monday is 1
+    "doy": _of("times", "integer", 1),
+    "hour": _of("clock", "integer", 1),
+    "minute": _of("clock", "integer", 1),
+    "second": _of("clock", "integer", 1),
+    "trunc_year": _of("times", None, 1),
+    "trunc_quarter": _of("times", None, 1),
+    "trunc_month": _of("times", None, 1),
+    "trunc_week": _of("times", None, 1),  # Monday
+    "trunc_day": _of("times", None, 1),
+    "trunc_hour": _of("clock", None, 1),
+    "trunc_minute": _of("clock", None, 1),
+}
+
+# Which types a cast takes; text follows the grammars written in `evaluate`, and what they do not match is
+# NULL.
+CASTS: dict[str, tuple[Type, ...]] = {
+    "to_integer": ("integer", "number", "text", "boolean"),
+    "to_number": ("integer", "number", "text"),
+    "to_text": ("text", "integer", "boolean", "date"),
+    "to_boolean": ("boolean", "text"),
+    "to_date": ("date", "timestamp", "text"),
+    "to_timestamp": ("timestamp", "date", "text"),
+}
+
+
+NUMERIC: tuple[Type, ...] = ("integer", "number")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The fields that names may mean."""
+
+    fields: tuple[Field, ...]
+
+    def find(self, name: Name) -> Field | None:
+        """Return the one field of that name; None if there is none, a refusal if there are several."""
+        found = [
+            field
+            for field in self.fields
+            if field.name.lower() == name.name.lower()
+            and (name.table is None or field.table.lower() == name.table.lower())
+        ]
+        if len(found) > 1:
+            tables = " or ".join(f"{field.table}.{field.name}" for field in found)
+            refuse("ambiguous", f"Column {name.name!r} is in several tables. Write {tables}.", name)
+        return found[0] if found else None
+
+    def field(self, name: Name) -> Field:
+        """Return the one field of that name, or a refusal that lists what is near."""
+        found = self.find(name)
+        if found is None:
+            self._refuse(name)
+        return found
+
+    def _refuse(self, name: Name) -> NoReturn:
+        shown = sorted({field.table for field in self.fields if field.table[:1] != "#"})
+        if name.table is not None and name.table.lower() not in map(str.lower, shown):
+            message = f"Table {name.table!r} is not in FROM. There are: {', '.join(shown)}."
+            refuse("unknown_column", message, name)
+        near = difflib.get_close_matches(name.name, [field.name for field in self.fields], n=1)
+        known = ", ".join(sorted({field.name for field in self.fields})[:12])
+        hint = (
+            f"Did you mean {near[0]!r}?"
+            if near
+            else f"There are: {known}. A text is written {name.name[:60]!r}."
+        )
+        refuse("unknown_column", f"Column {name.name!r} is not known here. {hint}", name)
+
+    def range(self, node: Expression) -> Range | None:
+        """Return what the owner's bounds say of a typed expression."""
+        return held(node, range_of(node, lambda name: self.field(name).range))
+
+
+def assign_types(node: Expression, scope: Scope) -> Expression:
+    """Return the same expression with types, qualified names and explicit conversions."""
+    if isinstance(node, Literal):
+        return _type_literal(node)
+    if isinstance(node, Name):
+        field = scope.field(node)
+        return replace(node, name=field.name, table=field.table, type=field.type)
+    if isinstance(node, Slot):
+        return node
+    if isinstance(node, Case):
+        return _type_case(node, scope)
+    if isinstance(node, Call):
+        arguments = tuple(assign_types(each, scope) for each in node.arguments)
+        return type_call(replace(node, arguments=arguments))
+    return refuse("aggregate", "An aggregate is not allowed here. Use HAVING, or a subquery by unit.", node)
+
+
+def _type_literal(node: Literal) -> Expression:
+    value = node.value
+    if isinstance(value, str) and ("\x00" in value or _has_surrogate(value)):
+        refuse("text", "A text must be valid Unicode without the character NUL.", node)
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        refuse("number", "A number must be finite.", node)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if whole and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:  # type: ignore[operator]
+        refuse("number", "A whole number must fit in 64 bits.", node)
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        refuse("date", "A timestamp is written without a time zone.", node)
+    return replace(node, type=type_of(value))
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def assign_condition(node: Expression, scope: Scope) -> Expression:
+    """Return a typed condition."""
+    typed = assign_types(node, scope)
+    return as_condition(typed)
+
+
+def as_condition(typed: Expression) -> Expression:
+    """Return the expression, if it is true or false."""
+    if typed.type not in ("boolean", None):
+        message = f"A condition is true or false, but this is of type {typed.type}."
+        refuse("type", message + _undeclared(typed), typed)
+    return typed
+
+
+def _type_case(node: Case, scope: Scope) -> Expression:
+    conditions = [assign_condition(test, scope) for test, _ in node.branches]
+    values = unify([*(assign_types(value, scope) for _, value in node.branches),
+                    assign_types(node.otherwise, scope)], node)  # fmt: skip
+    return finish_case(node, conditions, values)
+
+
+def finish_case(node: Case, conditions: Sequence[Expression], values: Sequence[Expression]) -> Expression:
+    """Return a CASE of typed parts, the last value being ELSE's."""
+    branches = tuple(zip(conditions, values[:-1], strict=True))
+    return replace(node, branches=branches, otherwise=values[-1], type=values[0].type)
+
+
+def rebuild(node: Expression, lower: Callable[[Expression], Expression]) -> Expression:
+    """Return a call or CASE with its parts lowered (to slots, say) and its types found anew."""
+    if isinstance(node, Call):
+        return type_call(replace(node, arguments=tuple(map(lower, node.arguments))))
+    assert isinstance(node, Case)
+    conditions = [as_condition(lower(test)) for test, _ in node.branches]
+    values = [*(lower(value) for _, value in node.branches), lower(node.otherwise)]
+    return finish_case(node, conditions, unify(values, node))
+
+
+def unify(values: Sequence[Expression], where: Expression) -> list[Expression]:
+    """Return values of one type; whole numbers become numbers among numbers, dates timestamps among
+    timestamps.
+    """
+    kinds = {each.type for each in values if each.type is not None}
+    if len(kinds) > 1 and kinds <= set(NUMERIC):
+        return [_convert(each, "number") for each in values]
+    texts = [each for each in values if isinstance(each, Literal) and each.type == "text"]
+    times: tuple[Type, ...] = ("timestamp", "date")
+    for kind in times:
+        rest = {each.type for each in values if each not in texts and each.type is not None}
+        if kind in rest and rest <= set(times):
+            return [_as_time(each, kind) for each in values]
+    if len(kinds) > 1:
+        message = f"These must be of one type, but they are {' and '.join(sorted(kinds))}."
+        refuse("type", f"{message} {_remedy(kinds)}{_undeclared(*values)}", where)
+    kind_found = kinds.pop() if kinds else "text"
+    return [replace(each, type=kind_found) if each.type is None else each for each in values]
+
+
+def _remedy(kinds: set[Type]) -> str:
+    """Return what to write instead, where two types meet that do not compare."""
+    if kinds & {"date", "timestamp"}:
+        return "A date is written DATE '2026-11-15', its year EXTRACT(year FROM x)."
+    if "boolean" in kinds:
+        return "Write TRUE or FALSE, or the condition alone."
+    return "Write numbers without quotes and texts with them, or CAST(x AS BIGINT)."
+
+
+def _undeclared(*nodes: Expression) -> str:
+    """Return what its owner can do about a column of text that is asked as something else."""
+    texts = [node.name for node in nodes if isinstance(node, Name) and node.type == "text"]
+    if not texts:
+        return ""
+    return f" Column {texts[0]!r} is text until its owner declares bounds or another type for it."
+
+
+def _convert(node: Expression, kind: Type) -> Expression:
+    if node.type is None:
+        return replace(node, type=kind)
+    if node.type == kind:
+        return node
+    if isinstance(node, Literal) and kind == "number":
+        return Literal(float(node.value), type=kind, place=node.place)  # type: ignore[arg-type]
+    return Call(f"to_{kind}", (node,), type=kind, place=node.place)
+
+
+def _as_time(node: Expression, kind: Type) -> Expression:
+    if isinstance(node, Literal) and isinstance(node.value, str):
+        reader = datetime.datetime if kind == "timestamp" else datetime.date
+        try:
+            value = reader.fromisoformat(node.value)
+        except ValueError:
+            refuse("date", f"A {kind} is written '2026-11-15'.", node)
+        if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+            refuse("date", "A timestamp is written without a time zone.", node)
+        return Literal(value, type=kind, place=node.place)
+    if isinstance(node, Literal) and type(node.value) is datetime.date and kind == "timestamp":
+        midnight = datetime.datetime.combine(node.value, datetime.time())
+        return Literal(midnight, type=kind, place=node.place)
+    return _convert(node, kind)
+
+
+def type_call(node: Call) -> Expression:
+    """Return a call whose arguments have types."""
+    function = FUNCTIONS.get(node.function)
+    if function is None:
+        refuse("unknown_function", f"{node.function} is not one of the allowed functions.", node)
+    if not function.least <= len(node.arguments) <= function.most:
+        refuse("arguments", f"{node.function.upper()} takes another number of arguments.", node)
+    arguments, given = _match(node, function.shape)
+    typed = replace(node, arguments=tuple(arguments), type=function.gives or given)
+    if typed.type == "integer" and max(map(abs, integer_span(typed))) > WIDEST:
+        refuse("overflow", "This could grow beyond 38 digits. Write CAST(x AS DOUBLE) first.", node)
+    return _fold(typed)
+
+
+def _fold(node: Call) -> Expression:
+    """Compute on numbers written out, in exact decimals: 0.06 + 0.01 is 0.07, as it is read."""
+    rules = {
+        "add": operator.add,
+        "subtract": operator.sub,
+        "multiply": operator.mul,
+        "divide": operator.truediv,
+    }
+    values = [
+        each.value
+        for each in node.arguments
+        if isinstance(each, Literal) and isinstance(each.value, int | float) and each.value is not True
+    ]
+    if node.function not in rules or len(values) < 2 or node.type not in NUMERIC:
+        return node
+    left, right = (Fraction(repr(value)) for value in values)
+    if node.function == "divide" and right == 0:
+        return node
+    exact = rules[node.function](left, right)
+    if node.type == "number" and abs(exact) < LARGEST_NUMBER:
+        return Literal(float(exact), type="number", place=node.place)
+    fits = SMALLEST_INTEGER <= exact <= LARGEST_INTEGER
+    return Literal(int(exact), type="integer", place=node.place) if node.type == "integer" and fits else node
+
+
+def _match(node: Call, shape: str) -> tuple[Sequence[Expression], Type | None]:
+    """Return the arguments, converted, and their common type."""
+    arguments = node.arguments
+    if shape == "arithmetic":
+        return _arithmetic(node)
+    if shape == "numbers":
+        return [_convert(_expect(each, NUMERIC, node), "number") for each in arguments], "number"
+    if shape in ("compared", "same"):
+        unified = unify(arguments, node)
+        return unified, unified[0].type
+    if shape == "listed":
+        return _listed(node)
+    if node.function in CASTS:
+        _expect(arguments[0], CASTS[node.function], node)
+        return arguments, None
+    if node.function in ("substr", "width_bucket"):
+        return _written_out(node)
+    kinds: dict[str, tuple[Type, ...]] = {
+        "integers": ("integer",),
+        "booleans": ("boolean",),
+        "numeric": NUMERIC,
+        "texts": ("text",),
+        "times": ("date", "timestamp"),
+        "clock": ("timestamp",),
+    }
+    if shape in kinds:
+        checked = [_expect(each, kinds[shape], node) for each in arguments]
+        return checked, checked[0].type
+    return arguments, None
+
+
+def _expect(node: Expression, kinds: Sequence[Type], call: Call) -> Expression:
+    if node.type is None:
+        return replace(node, type=kinds[0])
+    if node.type not in kinds:
+        message = f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}."
+        refuse("type", message + _undeclared(node), node)
+    return node
+
+
+def _arithmetic(node: Call) -> tuple[Sequence[Expression], Type]:
+    kinds = {each.type for each in node.arguments}
+    if node.function == "subtract" and kinds == {"date"}:
+        return node.arguments, "integer"
+    checked = [_expect(each, NUMERIC, node) for each in node.arguments]
+    unified = unify(checked, node)
+    return unified, unified[0].type or "integer"
+
+
+def _listed(node: Call) -> tuple[Sequence[Expression], Type]:
+    subject, *listed = unify(node.arguments, node)
+    return [subject, *dict.fromkeys(listed)], "boolean"
+
+
+def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
+    subject, *rest = node.arguments
+    numbers = [each.value if isinstance(each, Literal) else None for each in rest]
+    if node.function == "substr":
+        _expect(subject, ("text",), node)
+        if not all(type(each) is int and 0 <= each < 2**31 for each in numbers) or numbers[0] == 0:
+            refuse("substr", "SUBSTR(x, start, length) takes whole numbers written out, from 1 on.", node)
+        return node.arguments, "text"
+    low, high, count = numbers
+    ends = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (low, high))
+    if not ends or type(count) is not int or not low < high or not 1 <= count <= 10_000:  # type: ignore[operator]
+        refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes constants, low < high.", node)
+    if max(abs(low), abs(high)) > LARGEST_NUMBER:  # type: ignore[arg-type]  # else high - low is no double
+        refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes ends within ±10^300.", node)
+    converted = [_convert(_expect(each, NUMERIC, node), "number") for each in node.arguments[:3]]
+    return [*converted, node.arguments[3]], "integer"
+
+
+def fit_integer(node: Expression) -> Expression:
+    """Return a column of a subquery again has 64 bits: a larger whole number becomes NULL."""
+    low, high = integer_span(node) if node.type == "integer" else (0, 0)
+    if low >= SMALLEST_INTEGER and high <= LARGEST_INTEGER:
+        return node
+    return Call("to_integer", (node,), type="integer", place=node.place)
+
+
+def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
+    """Return an aggregate with typed argument and condition, and the type of its answer."""
+    condition = None if node.condition is None else assign_condition(node.condition, scope)
+    if node.argument is None:
+        return replace(node, condition=condition, type="integer")
+    argument = assign_types(node.argument, scope)
+    if node.function == "count_units":
+        if isinstance(argument, Name) and scope.field(argument).is_unit:
+            return replace(node, argument=None, condition=condition, type="integer")
+        return replace(
+            node, function="count_distinct", argument=argument, condition=condition, type="integer"
+        )
+    kind: Type | None = "integer"
+    if node.function not in ("count", "mode"):
+        if argument.type not in NUMERIC:
+            message = f"This aggregate takes numbers, but here is {argument.type}."
+            remedy = " GROUP BY it and COUNT(*), or write MODE(x)." + _undeclared(argument)
+            refuse("type", message + remedy, argument)
+        exact = node.function in ("sum", "minimum", "maximum")
+        kind = argument.type if exact else "number"
+    if node.function == "mode":
+        kind = argument.type
+    if node.fraction is not None and not Fraction(0) <= node.fraction <= 1:
+        refuse("quantile", "QUANTILE(x, p) takes a constant p between 0 and 1.", node)
+    return replace(node, argument=argument, condition=condition, type=kind)

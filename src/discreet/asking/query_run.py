@@ -1,0 +1,104 @@
+"""One question from its plan to its answer, step by step.
+
+`Curator.ask` takes all steps at once; a server takes them one by one, so that it can store and send at fixed
+times.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from discreet.asking.answers import Answer, Receipt, restore, store
+from discreet.asking.planning import Plan, named_price, price_of
+from discreet.asking.release import Permit, Run, release
+from discreet.asking.resources import Resources
+from discreet.errors import LedgerConflict
+from discreet.kernel.ledger import Charge, Request
+
+Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
+
+
+def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
+    """Read the data for charged plans, draw the noise, and return the answers as they are stored."""
+    released = release(plans, permit, run)
+    return store([Answer(plan, numbers, _receipt(plan, permit)) for plan, numbers in released])
+
+
+def _receipt(plan: Plan, permit: Permit) -> Receipt:
+    return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining, failures=permit.failures)
+
+
+class QueryRun:
+    """Plans that are charged, run and stored together: each step once, in this order.
+
+    Privacy: nothing runs that was not charged, and nothing is returned that was not stored. The remaining
+    budget is read before the data, so a receipt does not reveal how long its question ran.
+    """
+
+    def __init__(self, resources: Resources, plans: tuple[Plan, ...], *, analyst: str) -> None:
+        self.plans = plans
+        self._promises = tuple(plan.promises for plan in plans)  # what is charged is what may run
+        self._resources, self._analyst = resources, analyst
+        self._charge: Charge | None = None
+        self._permit: Permit | None = None
+        self._stored: bytes | None = None
+
+    @property
+    def charge_id(self) -> int:
+        """The number of the charge that paid for the answer."""
+        return self._charged.id
+
+    def find(self) -> tuple[Answer, ...] | None:
+        """Return stored answers that asking would return for free, or None if it would be charged."""
+        found = self._resources.ledger().find_answer(self._request(key=None))
+        return None if found is None else restore(self.plans, found, charged=False)
+
+    def charge(self, *, key: str | None = None) -> bool:
+        """Charge all plans; return False if they were answered before, which is free."""
+        self._resources.reach()  # before the charge: data that cannot be reached costs nothing
+        ledger = self._resources.ledger()
+        self._charge = ledger.charge(self._request(key=key))
+        self._stored = self._charge.answer
+        if self._stored is None:
+            self._permit = Permit(
+                self._charge.id, ledger.remaining, self._promises, ledger.failures(self._analyst)
+            )
+        return self._stored is None
+
+    def run(self, runner: Runner | None = None) -> None:
+        """Read the data once; the result stays here until it is stored."""
+        if self._permit is None:
+            raise LedgerConflict("a question must be charged before it is run, and this one is not.")
+        self._stored = (runner or self._run_here)(self.plans, self._permit)
+
+    def store(self) -> tuple[Answer, ...]:
+        """Store the answers in the ledger and return them: nothing may be sent before this."""
+        assert self._stored is not None
+        charged = self._charged.answer is None
+        if charged:
+            self._resources.ledger().answer(self._charged, self._stored)
+        return restore(self.plans, self._stored, charged=charged)
+
+    def abandon(self) -> None:
+        """Record in the ledger that there will be no answer: a failure is counted, and nothing refunded."""
+        self._resources.ledger().abandon(self._charged)
+
+    def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
+        return run_plans(plans, permit, self._resources.engine().run)
+
+    @property
+    def _charged(self) -> Charge:
+        if self._charge is None:
+            raise LedgerConflict("a question must be charged before it is run, and this one is not.")
+        return self._charge
+
+    def _request(self, *, key: str | None) -> Request:
+        policy = self.plans[0].policy
+        first, *rest = (promise.loss for promises in self._promises for promise in promises)
+        return Request(
+            loss=sum(rest, first),
+            price=named_price(policy, price_of(self.plans)),
+            question="; ".join(plan.asked for plan in self.plans),
+            analyst=self._analyst,
+            policy=policy.digest,
+            key=key,
+        )

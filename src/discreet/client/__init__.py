@@ -1,5 +1,0 @@
-"""The client: a remote curator over HTTP, `dp.connect(url, token=...)`."""
-
-from discreet.client.remote import Remote, RemoteWatch, connect
-
-__all__ = ["Remote", "RemoteWatch", "connect"]

@@ -1,0 +1,48 @@
+"""Accounts for charges chosen as one goes, and odometers; calibration and the composition experiment."""
+
+from discreet.kernel.accounting.account import Account, exceeded, raised_rule, read_rule, rule_for
+from discreet.kernel.accounting.bounds import Notion, covers
+from discreet.kernel.accounting.calibrate import calibrate, keeps
+from discreet.kernel.accounting.experiment import Experiment, Round, View
+from discreet.kernel.accounting.odometer import Odometer
+from discreet.kernel.accounting.rule import (
+    Budget,
+    Rule,
+    check_charge,
+    describe,
+    least,
+    notion_json,
+    read_notion,
+)
+from discreet.kernel.accounting.training import Training, training
+from discreet.kernel.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
+
+__all__ = [
+    "NEVER",
+    "WIDTH",
+    "Account",
+    "Budget",
+    "Experiment",
+    "Limit",
+    "Notion",
+    "Odometer",
+    "Round",
+    "Rule",
+    "Total",
+    "Training",
+    "View",
+    "calibrate",
+    "check_charge",
+    "covers",
+    "decimal_text",
+    "describe",
+    "exceeded",
+    "keeps",
+    "least",
+    "notion_json",
+    "raised_rule",
+    "read_notion",
+    "read_rule",
+    "rule_for",
+    "training",
+]

@@ -1,0 +1,96 @@
+"""Calibration: the least noise that keeps a target, over any mix of mechanisms."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from discreet.errors import InvalidParameter
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP
+from discreet.kernel.numerics import least_passing, stated
+
+Target = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
+TOLERANCE = Fraction(1, 2**30)
+
+
+def keeps(loss: PrivacyLoss, target: Target) -> bool:
+    """Whether the loss, by its proved upper ends, is within the target.
+
+    >>> from discreet.kernel.losses import gaussian
+    >>> keeps(gaussian(sigma=2), GDP(0.5)), keeps(gaussian(sigma=1.99), GDP(0.5))
+    (True, False)
+    """
+    if loss.relation != target.relation:
+        raise InvalidParameter(
+            f"loss and target must share one relation, got {loss.relation} and {target.relation}.",
+            parameter="relation",
+        )
+    return _is_within(_cost(loss, target), _limit(target))
+
+
+def _cost(loss: PrivacyLoss, target: Target) -> float:
+    """What the target bounds, by its proved upper end."""
+    match target:
+        case PureDP():
+            return loss.epsilon(delta=0)
+        case ApproxDP():
+            return loss.epsilon(delta=target.delta)
+        case GDP():
+            return loss.mu
+        case RenyiDP():
+            return loss.renyi(target.order)
+        case ZCDP():
+            if target.delta:
+                raise InvalidParameter(
+                    "the target must be zCDP without a failure probability.", parameter="target"
+                )
+            return loss.rho
+
+
+def _limit(target: Target) -> Fraction:
+    match target:
+        case GDP():
+            return target.mu
+        case ZCDP():
+            return target.rho
+        case _:
+            return target.epsilon
+
+
+def _is_within(answer: float, limit: Fraction) -> bool:
+    return answer < math.inf and stated(answer) <= limit
+
+
+def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Target) -> Fraction:
+    """The least noise x, to one part in 10⁹, whose plan keeps the target; more noise must never cost more.
+
+    Privacy: the answer was itself tested against the target, by proved upper ends.
+
+    >>> from discreet.kernel.losses import gaussian, laplace
+    >>> sigma = calibrate(lambda x: 10 * gaussian(sigma=x) + laplace(scale=x), ApproxDP(1, 1e-6))
+    >>> (10 * gaussian(sigma=sigma) + laplace(scale=sigma)).epsilon(delta=1e-6) <= 1
+    True
+    """
+    high = least_passing(lambda noise: keeps(plan(noise), target), tolerance=Fraction(1))
+    low = high / 2
+    while high > low * (1 + TOLERANCE):
+        width = high - low
+        for side in (1, -1, 0):  # above where it should be, below it; the middle, if that was of no use
+            if side or high - low > width / 4:
+                noise = _guess(plan, target, (low, high), side)
+                low, high = (low, noise) if keeps(plan(noise), target) else (noise, high)
+    return high
+
+
+def _guess(
+    plan: Callable[[Fraction], PrivacyLoss], target: Target, ends: tuple[Fraction, Fraction], side: int
+) -> Fraction:
+    """A place beside where the cost, taken for a power of the noise, meets the target; or the middle."""
+    low, high = ends
+    first, second = (_cost(plan(noise), target) / float(_limit(target)) for noise in ends)
+    if side == 0 or not 0 < second < first < math.inf:
+        return (low + high) / 2
+    share = math.log(max(first, 1.0)) / math.log(first / second)
+    place = float(low) * float(high / low) ** share + side * float(high - low) / 64
+    digits = 12 - math.frexp(float(high - low))[1]
+    rounded = Fraction(round(place * 2.0**digits)) / Fraction(2) ** digits
+    return rounded if low < rounded < high else (low + high) / 2

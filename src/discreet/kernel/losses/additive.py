@@ -1,0 +1,102 @@
+"""Laplace and Gaussian noise on the real line: the textbook laws.
+
+A Gaussian rounded to a lattice is post-processing of the continuous one, so it has the Gaussian's loss.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.kernel.losses.continuous import GaussianPair, LaplacePair
+from discreet.kernel.losses.family import Direction, Family, register, scaled
+from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.pair import Pair
+from discreet.kernel.losses.relation import Relation
+from discreet.kernel.numerics import Arb, Real, ball, exact_positive
+
+
+@register
+@dataclass(frozen=True)
+class Laplace(Family):
+    """Laplace noise: density ∝ e^(−|x|/scale) on a query of this l1 sensitivity.
+
+    Privacy: δ(ε) = 1 − e^((ε−ε₀)/2), ε₀ = sensitivity/scale (Balle, Barthe and Gaboardi 2018, Theorem 3); a
+    vector of the same l1 sensitivity is dominated by the scalar.
+    ρ = ε₀ + e^(−ε₀) − 1 (Harrison and Manurangsi 2025).
+    """
+
+    scale: Fraction
+    sensitivity: Fraction
+
+    name = "laplace"
+
+    def __post_init__(self) -> None:
+        exact_positive(self.scale, name="scale")
+        exact_positive(self.sensitivity, name="sensitivity")
+
+    def witness(self, direction: Direction) -> Pair:
+        return LaplacePair(self.sensitivity / self.scale)
+
+    def zcdp_rho(self) -> Arb | None:
+        return self.witness(0).mean()
+
+    def rational_largest(self, direction: Direction) -> Fraction | None:
+        return self.sensitivity / self.scale
+
+    def covers(self, other: Family) -> bool:
+        if not isinstance(other, Laplace):
+            return False
+        return other.sensitivity / other.scale <= self.sensitivity / self.scale
+
+    def for_group(self, size: int) -> Family:
+        return Laplace(self.scale, scaled(self.sensitivity, size))
+
+
+@register
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Gaussian noise of deviation sigma on a query of this l2 sensitivity; rounded to a lattice or not.
+
+    Privacy: μ-Gaussian DP with μ = sensitivity/sigma, exactly; μ² adds
+    (Dong, Roth and Su 2022, Corollary 3.3).
+    """
+
+    sigma: Fraction
+    sensitivity: Fraction
+
+    name = "gaussian"
+
+    def __post_init__(self) -> None:
+        exact_positive(self.sigma, name="sigma")
+        exact_positive(self.sensitivity, name="sensitivity")
+
+    def mu_squared(self) -> Fraction | None:
+        return (self.sensitivity / self.sigma) ** 2
+
+    def witness(self, direction: Direction) -> Pair:
+        return GaussianPair((self.sensitivity / self.sigma) ** 2)
+
+    def zcdp_rho(self) -> Arb | None:
+        return ball((self.sensitivity / self.sigma) ** 2 / 2)
+
+    def for_group(self, size: int) -> Family:
+        return Gaussian(self.sigma, scaled(self.sensitivity, size))
+
+
+def laplace(*, scale: Real, sensitivity: Real = 1, relation: Relation = "add/remove") -> PrivacyLoss:
+    """The loss of continuous Laplace noise, the textbook law.
+
+    >>> laplace(scale=2).epsilon(delta=0)
+    0.5
+    """
+    family = Laplace(exact_positive(scale, name="scale"), exact_positive(sensitivity, name="sensitivity"))
+    return PrivacyLoss.of(family, relation)
+
+
+def gaussian(*, sigma: Real, sensitivity: Real = 1, relation: Relation = "add/remove") -> PrivacyLoss:
+    """The loss of Gaussian noise, continuous or rounded to a lattice.
+
+    >>> (9 * gaussian(sigma=2)).mu
+    1.5
+    """
+    family = Gaussian(exact_positive(sigma, name="sigma"), exact_positive(sensitivity, name="sensitivity"))
+    return PrivacyLoss.of(family, relation)

@@ -1,0 +1,227 @@
+"""Families of dominating pairs, and the one registry that reads them back.
+
+A family is named by exact parameters. For each direction of its relation it offers, in Arb balls,
+- `dominating`: a pair that bounds every mechanism of the family (None where only moments are known),
+- `witness`: a pair that some mechanism of the family attains, so that lower bounds are lower bounds,
+- `log_moment`: a bound on ln E[e^(θL)], for mechanisms known by their Rényi divergences,
+- closed forms where they are proved: `zcdp_rho`, `mu_squared`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+
+from flint import arb
+
+from discreet.errors import InvalidParameter
+from discreet.kernel.losses.pair import Pair
+from discreet.kernel.numerics import Arb, exact
+
+if TYPE_CHECKING:
+    from discreet.kernel.losses.term import Terms
+
+Direction: TypeAlias = (
+    int  # 0: the person is in P's data set and not in Q's ("remove"); 1: the other way ("add")
+)
+Curve: TypeAlias = Callable[[Arb], tuple[Arb, Arb]]
+DIRECTIONS: tuple[Direction, ...] = (0, 1)
+
+
+class Family(ABC):
+    """One kind of mechanism, by its exact parameters. Subclasses are frozen dataclasses."""
+
+    name: ClassVar[str]
+    symmetric: ClassVar[bool] = True  # both directions have the same curve
+
+    @abstractmethod
+    def witness(self, direction: Direction) -> Pair:
+        """A pair that a mechanism of this family attains."""
+
+    def dominating(self, direction: Direction) -> Pair | None:
+        """A pair that bounds every mechanism of this family; for an exact family, the witness itself."""
+        return self.witness(direction)
+
+    @property
+    def has_dots(self) -> bool:
+        """Whether `dotted` is known."""
+        return False
+
+    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+        """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear."""
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the witness is also the dominating pair, so that composition has one true value."""
+        return True
+
+    def log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
+        """A bound on ln E[e^(θL); L < ∞] for θ > 0, or None where there is none at this θ."""
+        pair = self.dominating(direction)
+        return None if pair is None else pair.log_moment(theta)
+
+    def highest_theta(self) -> Fraction | None:
+        """The θ beyond which `log_moment` is None, where there is such an end."""
+        return None
+
+    def failure(self, direction: Direction) -> Arb:
+        """A bound on Pr[L = ∞]."""
+        pair = self.dominating(direction)
+        return arb(0) if pair is None else pair.failure()
+
+    def largest(self, direction: Direction) -> Arb | None:
+        """A bound on the finite losses, or None where they are unbounded."""
+        pair = self.dominating(direction)
+        return None if pair is None else pair.largest()
+
+    def attained_largest(self, direction: Direction) -> Arb | None:
+        """The largest loss of some mechanism of the family, or None where that has no bound."""
+        pair = self.witness(direction)
+        return None if pair.failure() > 0 else pair.largest()
+
+    def rational_largest(self, direction: Direction) -> Fraction | None:
+        """The largest loss, where it is rational."""
+        return None
+
+    def rational_failure(self, direction: Direction) -> Fraction | None:
+        """Pr[L = ∞], where it is rational."""
+        return Fraction(0)
+
+    def zcdp_rho(self) -> Arb | None:
+        """ρ of ρ-zCDP; without a sharper proof, that of any mechanism with this largest loss."""
+        tops = [self.largest(direction) for direction in DIRECTIONS]
+        if any(not self.failure(direction).is_zero() for direction in DIRECTIONS):
+            return None
+        known = [pure_rho(top) for top in tops if top is not None]
+        return None if len(known) < len(tops) else known[0].max(known[1])
+
+    def rational_rho(self) -> Fraction | None:
+        """ρ of ρ-zCDP, where it is known and rational."""
+        squared = self.mu_squared()
+        return None if squared is None else squared / 2
+
+    def mu_squared(self) -> Fraction | None:
+        """μ² of Gaussian DP, for families that are Gaussian."""
+        return None
+
+    def one_use(self, direction: Direction) -> Curve | None:
+        """ε to balls below and above δ(ε) of one use, where they are known beyond the pairs' own curves."""
+        return None
+
+    def plain_log_moment(self, theta: Arb, direction: Direction) -> Arb | None:
+        """A bound as `log_moment`, perhaps a worse one, that costs next to nothing."""
+        return self.log_moment(theta, direction)
+
+    def covers(self, other: "Family") -> bool:
+        """Whether the other's curves are known to lie nowhere above this one's."""
+        return self == other
+
+    def alternatives(self) -> "tuple[Terms, ...]":
+        """Losses of which one is the person's, for a family that is nothing else."""
+        return ()
+
+    def parted_group(self, size: int) -> "tuple[Family, ...]":
+        """A group of this size, parted in each way into who leaves and who comes, where that is known."""
+        return ()
+
+    def parted(self) -> "tuple[Family, ...]":
+        """The same for a family that is a group: one of these is the truth, one and the same for all uses."""
+        return ()
+
+    def chain(self) -> "tuple[Family, int] | None":
+        """The family of one person and the size, for a group known by a chain of neighbours."""
+        return None
+
+    @abstractmethod
+    def for_group(self, size: int) -> "Family":
+        """The family for groups of this many people."""
+
+    # --- words and JSON ------------------------------------------------------------------------------------
+
+    def parameters(self) -> dict[str, Any]:
+        """The exact parameters by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def to_json(self) -> dict[str, Any]:
+        """The family's name and parameters, as strings of exact rationals."""
+        return {"family": self.name, **{key: json_value(value) for key, value in self.parameters().items()}}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The family with these parameters."""
+        return cls(**{key: parse_value(value, name=key) for key, value in data.items()})
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{key}={show(value)}" for key, value in self.parameters().items())
+        return f"{self.name}({inner})"
+
+
+def pure_rho(epsilon: Arb) -> Arb:
+    """ε·tanh(ε/2): every ε-DP mechanism is zCDP with this ρ (Harrison and Manurangsi 2025)."""
+    return epsilon * (epsilon / 2).tanh()
+
+
+def json_value(value: Any) -> Any:
+    """A parameter as JSON: a rational is a string, a matrix a list of lists."""
+    if isinstance(value, tuple):
+        return [json_value(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return str(value)
+
+
+def parse_value(value: Any, *, name: str) -> Any:
+    """The parameter that `json_value` wrote."""
+    if isinstance(value, list):
+        return tuple(parse_value(item, name=name) for item in value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if name == "order" and value in ("either", "given"):
+        return value
+    try:
+        return exact(Fraction(value), name=name)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise InvalidParameter(
+            f"{name} must be a rational number in a stored loss.", parameter=name
+        ) from None
+
+
+def show(value: Any) -> str:
+    """A parameter in words: a short decimal where it is exact, else a fraction."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(show(item) for item in value) + "]"
+    if not isinstance(value, Fraction) or value.denominator == 1:
+        return str(value)
+    if value.denominator < 10**300 and Fraction(repr(float(value))) == value:
+        return repr(float(value))
+    return str(value)
+
+
+REGISTRY: dict[str, type[Family]] = {}
+
+
+def register(kind: type[Family]) -> type[Family]:
+    """Enter a family under its name, once."""
+    assert kind.name not in REGISTRY
+    REGISTRY[kind.name] = kind
+    return kind
+
+
+def read_family(data: dict[str, Any]) -> Family:
+    """A family from its JSON."""
+    rest = dict(data)
+    name = rest.pop("family", None)
+    if name not in REGISTRY:
+        known = ", ".join(sorted(REGISTRY))
+        raise InvalidParameter(f"the family of a stored loss must be one of {known}.", parameter="family")
+    try:
+        return REGISTRY[name].from_json(rest)
+    except TypeError:
+        raise InvalidParameter(f"the parameters of {name} in a stored loss must be its own.") from None
+
+
+def scaled(value: Fraction, factor: int) -> Fraction:
+    """value·factor, as an exact parameter of bounded length."""
+    return exact(value * factor, name="parameter")
