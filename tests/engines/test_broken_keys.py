@@ -142,6 +142,8 @@ def on_spark(request, tmp_path):
                 engine._session.table(f"global_temp.live_{table.name}").createOrReplaceTempView(f"t{index}")
 
         yield engine, change
+    for name in SOUND:  # the session outlives the test
+        session.catalog.dropGlobalTempView(f"live_{name}")
 
 
 @pytest.fixture(params=[on_memory, on_duckdb, on_postgres, on_spark], ids=lambda each: each.__name__[3:])
