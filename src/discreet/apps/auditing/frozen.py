@@ -1,27 +1,42 @@
 """A curator whose noise is frozen: what mechanisms are given is written down, what they give is fixed.
 
-Every stage of a charged plan is replaced by a copy that releases numbers of its place in the plan alone.
+Every mechanism of a charged plan is replaced by a copy that returns numbers of its place in the plan alone.
 All else is the real thing: planning, ledger, engine, release, storage, answer. So whatever else depends on
 the data shows. Only invented data are ever opened so: `Stage` makes them.
 """
 
 import copy
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from discreet.asking.curator import Curator
 from discreet.asking.engines import Engine
-from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan, TableStage
+from discreet.asking.planning import (
+    AddNoise,
+    ChooseLabel,
+    ChooseQuantile,
+    CountAndShow,
+    ExactPlan,
+    ExactTable,
+    Plan,
+    SelectKeys,
+    SetPlan,
+    TableStage,
+)
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
 from discreet.kernel.ledger import Ledger
-from discreet.kernel.plan import Output
-from discreet.kernel.randomness import Source
 
-Place: TypeAlias = tuple[int | None, int]  # grouping set, and stage in it
+SPREAD = 1999  # frozen numbers are between -499 and 1500
+LOWEST = -499
+
+Pick: TypeAlias = Callable[[int], int]
+Place: TypeAlias = tuple[int, int]  # grouping set, and stage in it
 
 
 @dataclass(frozen=True)
@@ -70,16 +85,57 @@ class FrozenCurator(Curator):
         return replace(each, stages=tuple(stages))
 
     def _mute(self, stage: TableStage, place: Place) -> TableStage:
-        """A copy that is the same in all its declarations, and draws nothing."""
+        """The stage with a mechanism that is the same in all its declarations, and draws nothing."""
+        mechanism = copy.copy(stage.mechanism)
+        use = _STAND_INS[type(stage)]
 
-        def draw(given: Any, source: Source) -> Output:
-            self.watched.calls.append(Call(place, given, source.word()))
-            turns = itertools.count()
-            return stage.imitate(given, lambda n: _mix(*place, next(turns)) % n, self.watched.shown)
+        def draw(*arguments: Any) -> Any:
+            *given, source = arguments
+            turn = sum(call.place == place for call in self.watched.calls)
+            picks = itertools.count()
+            recorded, drawn = use(stage, self.watched, lambda n: _mix(*place, turn, next(picks)) % n, *given)
+            self.watched.calls.append(Call(place, recorded, source.word()))
+            return drawn
 
-        muted = copy.copy(stage)
-        object.__setattr__(muted, "draw", draw)
-        return muted
+        for name in ("draw", "draw_tally"):
+            if hasattr(mechanism, name):
+                object.__setattr__(mechanism, name, draw)
+        return replace(stage, mechanism=mechanism)
+
+
+def _noised(stage: Any, watched: "Watched", pick: Pick, values: Sequence[int]) -> tuple[Any, list[int]]:
+    return tuple(map(int, values)), [LOWEST + pick(SPREAD) for _ in values]
+
+
+def _labelled(stage: Any, watched: "Watched", pick: Pick, scores: Sequence[int]) -> tuple[Any, int]:
+    return tuple(map(int, scores)), pick(len(scores))
+
+
+def _at_a_quantile(stage: Any, watched: "Watched", pick: Pick, numbers: Any, rows: Any) -> tuple[Any, int]:
+    low, high = (int(end) for end in stage.mechanism.bounds)
+    return dict(zip(numbers.tolist(), rows.tolist(), strict=True)), low + pick(high - low + 1)
+
+
+def _selected(stage: Any, watched: "Watched", pick: Pick, units: Any) -> tuple[Any, Any]:
+    shown = np.array([group in watched.shown for group in watched.groups], dtype=np.bool_)
+    return dict(zip(watched.groups, units.tolist(), strict=True)), shown
+
+
+def _counted(stage: Any, watched: "Watched", pick: Pick, counts: Sequence[int]) -> tuple[Any, Any]:
+    """Numbers above the threshold for the keys to be shown, by their order; None for the others."""
+    least, groups = stage.mechanism.threshold + 1, watched.groups
+    drawn = [least + pick(SPREAD) if group in watched.shown else None for group in groups]
+    return dict(zip(groups, map(int, counts), strict=True)), drawn
+
+
+# What each kind of stage has its mechanism record, and return by `pick(n)`, a number below n.
+_STAND_INS: dict[type, Callable[..., tuple[Any, Any]]] = {
+    AddNoise: _noised,
+    ChooseLabel: _labelled,
+    ChooseQuantile: _at_a_quantile,
+    CountAndShow: _counted,
+    SelectKeys: _selected,
+}
 
 
 class Watched(Resources):
@@ -90,6 +146,7 @@ class Watched(Resources):
         self._seen_through: Engine | None = None
         self.salt = 0
         self.shown: frozenset[tuple[Value, ...]] = frozenset()
+        self.groups: tuple[tuple[Value, ...], ...] = ()
         self.calls: list[Call] = []
         self.statements: list[str] = []
 
@@ -145,7 +202,10 @@ class _WatchedEngine:
         self._engine.close()
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        return self._engine.run(replace(plan, salt=self._watched.salt))
+        table = self._engine.run(replace(plan, salt=self._watched.salt))
+        if plan.tally is None:
+            self._watched.groups = table.groups  # that keys are selected from
+        return table
 
 
 def _mix(*parts: object) -> int:

@@ -202,7 +202,7 @@ class Replay:
 
 
 def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:
-    """How much of its sensitivity each stage of a plan used between two runs on neighbours."""
+    """How much of its sensitivity each stage used between two runs of one plan on neighbours."""
     for part, each in enumerate(plan.sets):
         kinds: Counter[str] = Counter()
         for place, stage in enumerate(each.draws):
@@ -212,10 +212,7 @@ def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> 
             left, right = (
                 [call.given for call in calls if call.place == (part, place)] for calls in (first, second)
             )
-            if len(left) != len(right) or len(left) > 1:
-                yield Move(f"how often {name} is drawn", max(abs(len(left) - len(right)), len(left) - 1), 0)
-            for pair in zip(left, right, strict=False):
-                yield from stage.moves(*pair, name)
+            yield from stage.moves(left, right, name)
 
 
 def fix_terms(question: QuestionLike, policy: Policy, **terms: Any) -> tuple[Plan, dict[str, Any]]:
