@@ -9,7 +9,16 @@ from pathlib import Path
 from discreet.apps.pictures.image import render
 from discreet.apps.pictures.picture import check_file
 from discreet.apps.pictures.theme import Json
-from discreet.asking.answers import COLOURS, Answer, Drawing, Table, Theme, columns_with_intervals, draw_chart
+from discreet.asking.answers import (
+    COLOURS,
+    MARGIN,
+    Answer,
+    Drawing,
+    Table,
+    Theme,
+    columns_with_intervals,
+    draw_chart,
+)
 from discreet.asking.planning import Plan
 from discreet.errors import InvalidParameter
 
@@ -102,4 +111,5 @@ def _as_png(drawing: Drawing, path: Path, theme: Theme) -> bytes:
     layout = {"images": [image], "margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "xaxis": hidden, "yaxis": hidden}
     paper = {"paper_bgcolor": COLOURS[theme]["paper"], "plot_bgcolor": COLOURS[theme]["paper"]}
     figure = {"data": [], "layout": {**layout, **paper}}
-    return render(figure, path, width=int(drawing.width), height=int(drawing.height))
+    width, height = (int(side + 2 * MARGIN) for side in (drawing.width, drawing.height))
+    return render(figure, path, width=width, height=height)

@@ -5,13 +5,14 @@ from discreet.asking.answers.chart import Table, draw_chart
 from discreet.asking.answers.line import columns_with_intervals
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.stored import restore, store
-from discreet.asking.answers.svg import COLOURS, FONT, Drawing, Theme
+from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme
 from discreet.asking.answers.wording import align, show_error, show_value, uneven_ends
 
 __all__ = [
     "COLOURS",
     "FONT",
     "FREE",
+    "MARGIN",
     "AddingUp",
     "Adjusted",
     "Answer",

@@ -43,6 +43,7 @@ COLOURS: Mapping[str, Mapping[str, str]] = {
 FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
 _STRENGTH = {"ink": 1.0, "muted": 0.68, "grid": 0.16}  # opacities of the text colour
 _SIZE = 12
+MARGIN = 20.0  # around a drawing that has paper of its own
 
 
 class Drawing:
@@ -117,14 +118,17 @@ class Drawing:
 
     def markup(self, *, paper: bool = False) -> str:
         """Return the drawing as an <svg> element; on paper of its own where it does not stand in a page."""
-        width, height = _number(float(self.width)), _number(float(self.height))
-        size = f'width="{width}" height="{height}"'
-        own = f'<rect {size} fill="{self._colours["paper"]}"/>' if paper else ""
-        ink = f' color="{self._colours["ink"]}"' if paper else ""
+        margin = MARGIN if paper else 0.0
+        width, height = (_number(side + 2 * margin) for side in (float(self.width), float(self.height)))
+        corner = _number(-margin)
+        box = f'viewBox="{corner} {corner} {width} {height}" width="{width}" height="{height}"'
+        own, ink = "", ""
+        if paper:
+            own = f'<rect x="{corner}" y="{corner}" width="100%" height="100%" fill="{self._colours["paper"]}"/>'
+            ink = f' color="{self._colours["ink"]}"'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" '
-            f'viewBox="0 0 {width} {height}" {size} font-family="{FONT}"{ink}>'
-            f"<title>{escape(self.title)}</title>{own}{''.join(self._parts)}</svg>"
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" {box} '
+            f'font-family="{FONT}"{ink}><title>{escape(self.title)}</title>{own}{"".join(self._parts)}</svg>'
         )
 
     def _add(
