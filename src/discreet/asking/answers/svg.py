@@ -124,7 +124,8 @@ class Drawing:
         box = f'viewBox="{corner} {corner} {width} {height}" width="{width}" height="{height}"'
         own, ink = "", ""
         if paper:
-            own = f'<rect x="{corner}" y="{corner}" width="100%" height="100%" fill="{self._colours["paper"]}"/>'
+            place = f'x="{corner}" y="{corner}" width="{width}" height="{height}"'
+            own = f'<rect {place} fill="{self._colours["paper"]}"/>'
             ink = f' color="{self._colours["ink"]}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" {box} '
