@@ -1,11 +1,80 @@
-"""The map of a private choice of place: candidates by their probability, people where they live."""
+"""Pictures of answers: released tables, maps of cities, and shares estimated from local reports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import cos, radians, sqrt
 
+import numpy as np
+
 from discreet.apps.pictures.picture import Picture
-from discreet.apps.pictures.theme import Json, axis
+from discreet.apps.pictures.theme import Json, axis, bars, line
+from discreet.asking.answers import Answer, columns_with_intervals, show_value
+from discreet.asking.local import Distribution, Shares
+from discreet.asking.planning import Plan
 from discreet.errors import InvalidParameter
+from discreet.kernel.numerics import Real, exact_whole
+
+# A released table, with error bars.
+
+
+def answer(released: Answer, column: str | None = None) -> Picture:
+    """One noisy column of an answer as bars, an interval on each; the first such column unless one is
+    named.
+    """
+    noisy = [name for name in released.columns if any(row[name] is not None for row in released.intervals)]
+    chosen = column or next(iter(noisy), None)
+    if chosen is None or chosen not in noisy:
+        raise InvalidParameter(
+            f"column must be one with intervals ({', '.join(noisy) or 'there is none'}), got {chosen!r}.",
+            parameter="column",
+        )
+    keys = [name for name in released.columns if name not in noisy]
+    labels = [_label([row[key] for key in keys]) or chosen for row in released.rows]
+    confidence = float(released.plan.confidence)
+    price = released.receipt.in_words("price")
+    return Picture(
+        title=f"{chosen} by {', '.join(keys)}" if keys else chosen,
+        subtitle=f"bars show the answer, whiskers its {confidence:.0%} interval · price {price}",
+        traces=[_bars(released, labels, chosen)],
+        axes={
+            "xaxis": axis(", ".join(keys), type="category"),
+            "yaxis": axis(chosen),
+            "showlegend": False,
+        },
+    )
+
+
+def check_answer(plan: Plan) -> None:
+    """Refuse what `answer` could not draw, before it is asked: no column would have an interval."""
+    if not columns_with_intervals(plan):
+        raise InvalidParameter(
+            "a picture of an answer must have a column with intervals, and MEDIAN, QUANTILE, MIN, MAX and "
+            "MODE have none. Ask without a picture.",
+            parameter="plot",
+        )
+
+
+def _label(values: list[object]) -> str:
+    return ", ".join(show_value(value) for value in values)  # type: ignore[arg-type]
+
+
+def _bars(released: Answer, labels: list[str], column: str) -> dict[str, Json]:
+    values = [float(row[column] or 0) for row in released.rows]  # type: ignore[arg-type]
+    ends = [row[column] for row in released.intervals]
+    above = [0.0 if end is None else end.upper - value for end, value in zip(ends, values, strict=True)]
+    below = [0.0 if end is None else value - end.lower for end, value in zip(ends, values, strict=True)]
+    whiskers: dict[str, Json] = {
+        "type": "data",
+        "symmetric": False,
+        "array": above,
+        "arrayminus": below,
+        "thickness": 1.5,
+        "width": 4,
+        "color": "@ink",
+    }
+    return bars(labels, values, name=column, error_y=whiskers)
+
+
+# The map of a private choice of place: candidates by their probability, people where they live.
 
 Place = tuple[float, float]  # latitude, longitude
 MOST_PIXELS = 60  # across the bubble of a certain choice
@@ -138,4 +207,53 @@ def _covered(
         low <= longitude <= high and south * letter <= latitude - place[0] <= north * letter
         for latitude, longitude in others
         if (latitude, longitude) != place
+    )
+
+
+# Shares from local reports, with error bars.
+
+
+def shares(
+    found: Shares | Distribution, *, top: Real = 20, confidence: Real = 0.95, liars: Real = 0
+) -> Picture:
+    """Draw what a collector found: the largest shares with whiskers that hold together, or a distribution
+    function between its bounds.
+    """
+    if isinstance(found, Distribution):
+        return _distribution(found, confidence)
+    places = np.argsort(-found.raw, kind="stable")[: exact_whole(top, name="top", least=1)]
+    lower, upper = found.intervals(confidence=confidence, simultaneous=True, liars=liars)
+    raw = found.raw[places]
+    whiskers: dict[str, Json] = {
+        "type": "data",
+        "symmetric": False,
+        "array": (upper[places] - raw).tolist(),
+        "arrayminus": (raw - lower[places]).tolist(),
+        "color": "@ink",
+        "thickness": 1.5,
+    }
+    lied = f", whatever {float(liars):.3g} of them send" if liars else ""
+    labels = [str(found.protocol.values[place]) for place in places.tolist()]
+    return Picture(
+        title="Shares of people by value",
+        subtitle=f"{found.reports:,} reports; whiskers hold for all {len(found):,} values together "
+        f"with {float(confidence):.0%} confidence{lied}",
+        traces=[bars(labels, raw.tolist(), name="estimated share", error_y=whiskers)],
+        axes={"xaxis": axis("value", type="category"), "yaxis": axis("share of people"), "showlegend": False},
+    )
+
+
+def _distribution(found: Distribution, confidence: Real) -> Picture:
+    lower, upper = found.bounds(confidence=confidence)
+    ends = found.edges[1:].tolist()
+    return Picture(
+        title="Share of people up to a number",
+        subtitle=f"{found.reports:,} reports; the bounds hold at all numbers together "
+        f"with {float(confidence):.0%} confidence",
+        traces=[
+            line(ends, np.cumsum(found.shares).tolist(), name="likeliest distribution"),
+            line(ends, lower.tolist(), name="lower bound", index=1),
+            line(ends, upper.tolist(), name="upper bound", index=2),
+        ],
+        axes={"xaxis": axis("number"), "yaxis": axis("share of people", range=[0, 1])},
     )
