@@ -1,4 +1,4 @@
-"""Pictures for the course: leaks of exact answers, randomized response, streams and the composition experiment."""
+"""Pictures for the course: leaks of exact answers, randomised response, streams, composition."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
