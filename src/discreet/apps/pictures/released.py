@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from discreet.apps.pictures.image import render
-from discreet.apps.pictures.picture import check_file
+from discreet.apps.pictures.picture import check_file, render
 from discreet.apps.pictures.theme import Json
 from discreet.asking.answers import (
     COLOURS,

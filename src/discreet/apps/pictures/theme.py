@@ -1,11 +1,7 @@
-"""One look for every picture: colours that colour-blind readers can tell apart, on light and on dark paper.
-
-A figure names its colours by token: "@0" to "@5" are the series, "@ink", "@muted", "@grid" and "@paper" the
-rest, and "@0/0.2" is series 0 at 20 % opacity. `paint` puts a theme's colours in their place.
-"""
+"""The look of every picture: colours, layout, axes, and the marks that pictures are made of."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from discreet.asking.answers import COLOURS, FONT, Theme
@@ -117,3 +113,75 @@ def axis(title: str, **more: Json) -> dict[str, Json]:
 def log_axis(title: str, **more: Json) -> dict[str, Json]:
     """A logarithmic axis with its ticks at powers of ten."""
     return axis(title, type="log", dtick=1, exponentformat="power", **more)
+
+
+# The marks that pictures are made of, as Plotly traces.
+
+Numbers = Iterable[float]
+
+
+def line(x: Numbers, y: Numbers, *, name: str, index: int = 0, **more: Json) -> dict[str, Json]:
+    """A curve; colour and dash both tell series apart."""
+    stroke = {"color": series(index), "width": 2.5, "dash": DASHES[index % len(DASHES)]}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": _floats(x),
+        "y": _floats(y),
+        "name": name,
+        "line": stroke,
+        **more,
+    }
+
+
+def dots(x: Numbers, y: Numbers, *, name: str, index: int = 0, **more: Json) -> dict[str, Json]:
+    """Points that stand for themselves."""
+    marker = {"color": series(index), "size": 9, "symbol": SYMBOLS[index % len(SYMBOLS)]}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": _floats(x),
+        "y": _floats(y),
+        "name": name,
+        "marker": marker,
+        **more,
+    }
+
+
+def stems(x: Numbers, y: Numbers, *, name: str, index: int = 0) -> dict[str, Json]:
+    """Atoms of a law: a dot on a stalk for each."""
+    heights = _floats(y)
+    return dots(
+        x,
+        heights,
+        name=name,
+        index=index,
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [0.0] * len(heights),
+            "arrayminus": heights,
+            "width": 0,
+            "thickness": 2,
+            "color": series(index),
+        },
+    )
+
+
+def bars(x: Sequence[float | str], y: Numbers, *, name: str, index: int = 0, **more: Json) -> dict[str, Json]:
+    """Columns, for counts and probabilities."""
+    return {
+        "type": "bar",
+        "x": list(x),
+        "y": _floats(y),
+        "name": name,
+        "marker": {"color": series(index)},
+        **more,
+    }
+
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
+
+
+def _floats(values: Numbers) -> list[float]:
+    return [float(value) for value in values]

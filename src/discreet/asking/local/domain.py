@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.mechanisms.labels import Labels, check_values
+from discreet.kernel.mechanisms.inputs import Labels, check_values
 from discreet.kernel.numerics import Real, exact_whole
 
 MOST_VALUES = 1 << 24

@@ -26,7 +26,7 @@ from discreet.asking.local.sources import read_reports
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses import PrivacyLoss, channel
 from discreet.kernel.mechanisms import Laplace
-from discreet.kernel.mechanisms.support import Support
+from discreet.kernel.mechanisms.randomized_response import Support
 from discreet.kernel.numerics import (
     Estimate,
     Real,
