@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.asking.local.choice import Choice
-from discreet.asking.local.choosing import choose_protocol
 from discreet.asking.local.client import Client
 from discreet.asking.local.domain import Domain
 from discreet.asking.local.page import write_page
-from discreet.asking.local.projective import ProjectiveChoice
+from discreet.asking.local.projective import ProjectiveChoice, choose_protocol
 from discreet.asking.local.questions import Questions
 from discreet.asking.local.shares import Shares
 from discreet.asking.local.wave_number import Distribution, WaveNumber

@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.asking.local.choice import Choice, _shuffle_first
-from discreet.asking.local.choosing import choose_protocol
 from discreet.asking.local.domain import Domain
-from discreet.asking.local.projective import ProjectiveChoice
+from discreet.asking.local.projective import ProjectiveChoice, choose_protocol
 from discreet.asking.local.report import AGAIN, BoundedNumber, listed
 from discreet.asking.local.window_number import WindowNumber
 from discreet.errors import InvalidParameter

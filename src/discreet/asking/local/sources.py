@@ -18,10 +18,18 @@ DENSE_BITS = (
 
 @dataclass(frozen=True)
 class Groups:
-    """Different reports, and how often each was sent."""
+    """Different reports, and how often each was sent; reports are None where all are counted in order."""
 
     reports: Any
     counts: NDArray[np.int64]
+
+    def __add__(self, more: "Groups") -> "Groups":
+        """Return both together."""
+        if self.reports is None:
+            return Groups(None, self.counts + more.counts)
+        return Groups(
+            np.concatenate([self.reports, more.reports]), np.concatenate([self.counts, more.counts])
+        )
 
 
 def read_reports(source: Any, *, column: str = "report") -> Any:
