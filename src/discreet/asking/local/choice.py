@@ -119,7 +119,8 @@ class Choice(Frequencies):
 
     def _gather(self, seen: Groups, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
         places, each = seen.reports.reshape(-1), np.repeat(ratios, self.size)
-        return np.bincount(places, weights=each, minlength=self.domain.size)
+        sums: NDArray[np.float64] = np.bincount(places, weights=each, minlength=self.domain.size)  # type: ignore[assignment]
+        return sums
 
     def _seen_by_tally(self, supports: NDArray[np.int64]) -> Groups | None:
         """A report that holds one value is what it supports."""

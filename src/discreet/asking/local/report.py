@@ -144,7 +144,7 @@ class Mean:
     @property
     def spread(self) -> float:
         """The standard deviation of the reports, in steps."""
-        return float(Fraction(self.squares, self.reports) - self.centre**2) ** 0.5
+        return math.sqrt(Fraction(self.squares, self.reports) - self.centre**2)
 
     def estimate(self, *, confidence: Real = 0.95, liars: Real = 0) -> Estimate:
         """Return the mean among those who reported; with a share of liars, whatever those sent."""
@@ -155,7 +155,9 @@ class Mean:
         """Return how far this share of liars can move the mean, at most: each by a whole report."""
         share = exact_probability(liars, name="liars")
         liars_among = math.ceil(share * self.reports)
-        return self.protocol._reach_of_one() * liars_among / self.reports * (1 + 1e-12) if liars_among else 0.0
+        return (
+            self.protocol._reach_of_one() * liars_among / self.reports * (1 + 1e-12) if liars_among else 0.0
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the sums, which are all that an estimate needs."""

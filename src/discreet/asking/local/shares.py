@@ -25,7 +25,8 @@ from discreet.kernel.numerics import (
 Floats = NDArray[np.float64]
 _HALVINGS = 60
 _LEAST_RISK = 1e-290  # below it nothing is claimed but that a share of reports lies in [0, 1]
-_STEPS, _STILL = 1000, 0.01  # of the search for the likeliest shares
+_STILL = 0.5  # gain in log-likelihood below which the search for the likeliest shares ends
+_WORK = 50_000_000  # cells that it reads, about: a few seconds
 _SLACK = 1e-12  # over the rounding of what is computed in floats
 
 
@@ -113,23 +114,29 @@ class Shares:
         `consistent`. It needs the reports themselves: a tally does not hold them.
 
         A report has the likelihood 1 + (λ - 1)·S, S the share of people whose value it supports and λ how
-        many times likelier it is for them. EM from even shares, with squared steps (Varadhan and Roland,
-        Scand. J. Stat. 2008), until a step gains less than 0.01 in the logarithm of the likelihood.
+        many times likelier it is for them. EM from near `consistent`, with squared steps (Varadhan and
+        Roland, Scand. J. Stat. 2008), until no other shares can gain more than 0.5 in its logarithm, or for
+        a thousand values and more until a fixed number of steps.
         """
         if self.seen is None:
             raise InvalidParameter(
                 "reports must be collected, not read from a tally, for the likeliest shares.",
                 parameter="reports",
             )
-        seen, gain = self.seen, float(self.protocol.likelihood_ratio - 1)
+        seen, gain = self.seen.merged(), float(self.protocol.likelihood_ratio - 1)
 
-        def step(shares: Floats) -> tuple[Floats, float]:
+        def step(shares: Floats) -> Step:
             expected = 1 + gain * self.protocol._expect(seen, shares)
             ratios = seen.counts / expected
-            better = shares * (ratios.sum() + gain * self.protocol._gather(seen, ratios))
-            return better / better.sum(), float(seen.counts @ np.log(expected))
+            slopes = ratios.sum() + gain * self.protocol._gather(seen, ratios)
+            better = shares * slopes
+            # The logarithm is concave in the shares: it gains at most the largest slope less their mean, n.
+            gap = float(slopes.max()) - self.reports
+            return better / better.sum(), float(seen.counts @ np.log(expected)), gap
 
-        return climb(step, np.full(len(self), 1 / len(self)))
+        steps = min(max(_WORK // (seen.counts.size + len(self)), 8), 100)
+        start = 0.9 * self.consistent + 0.1 / len(self)
+        return climb(step, start, steps)
 
     def intervals(
         self, *, confidence: Real = 0.95, simultaneous: bool = False, liars: Real = 0
@@ -205,28 +212,31 @@ def norm_sub(raw: Floats) -> Floats:
     return result
 
 
-def climb(step: Callable[[Floats], tuple[Floats, float]], start: Floats) -> Floats:
-    """Return shares of (nearly) the largest likelihood: `step` returns better ones, and the logarithm of the
-    likelihood of those that it was given.
+Step = tuple[Floats, float, float]
+
+
+def climb(step: Callable[[Floats], Step], start: Floats, steps: int) -> Floats:
+    """Return shares of (nearly) the largest likelihood: `step` returns better ones, and of those that it was
+    given the logarithm of the likelihood and the most that any others could gain.
 
     From x, x' = step(x) and x'' = step(x') the squared step leaps to x + 2a(x' - x) + a²(x'' - 2x' + x) with
     a = |x' - x|/|x'' - 2x' + x|; where that is not likelier than x'', x'' is taken.
     """
-    found, last = start, -math.inf
-    for _ in range(_STEPS):
-        one, likelihood = step(found)
-        if likelihood - last < _STILL:
-            return one
-        last = likelihood
-        two, _ = step(one)
+    found = start
+    for _ in range(steps):
+        one, _, gap = step(found)
+        if gap < _STILL:
+            break
+        two, _, _ = step(one)
+        after, plain, _ = step(two)
         move, bend = one - found, two - 2 * one + found
         length, curve = float(np.linalg.norm(move)), float(np.linalg.norm(bend))
-        after, plain = step(two)
-        if curve > 0 and length > curve:
+        if length > curve > 0:
             stretch = length / curve
-            leap = np.maximum(found + 2 * stretch * move + stretch**2 * bend, two * 1e-3)
-            after_leap, leapt = step(leap / leap.sum())
-            after = after_leap if leapt > plain else after
+            # A share that leapt to 0 could not come back.
+            leap = np.maximum(found + 2 * stretch * move + stretch**2 * bend, two / 10)
+            beyond, leapt, _ = step(leap / leap.sum())
+            after = beyond if leapt > plain else after
         found = after
     return found
 

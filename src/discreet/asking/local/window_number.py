@@ -312,9 +312,7 @@ class LaplaceNumber(BoundedNumber):
         except (TypeError, ValueError, OverflowError):
             steps = [Fraction(1, 2)]
         if any(step.denominator != 1 for step in steps):
-            raise InvalidParameter(
-                f"a report must be a multiple of {self.noise.step}.", parameter="reports"
-            )
+            raise InvalidParameter(f"a report must be a multiple of {self.noise.step}.", parameter="reports")
         return [step.numerator for step in steps]
 
     def _estimate_mean(self, sums: Mean, confidence: Real) -> Estimate:
