@@ -180,6 +180,14 @@ class Frequencies(ABC):
 
     # --- the collector -------------------------------------------------------------------------------------
 
+    @abstractmethod
+    def _read(self, reports: Any) -> NDArray[np.int64]:
+        """The reports as whole numbers; what this protocol cannot send is refused."""
+
+    def check(self, report: Any) -> None:
+        """Refuse what is no report of this protocol."""
+        self._read([report])
+
     def collect(self, reports: Any, *, column: str = "report") -> Shares:
         """Return the shares behind reports: a list, an array, a column of a frame, of a file or of a table.
 

@@ -116,13 +116,10 @@ class Questions:
             )
         return read
 
-    def _read(self, reports: Any) -> list[dict[str, Any]]:
-        """Refuse what is no report."""
-        read = self._by_question(reports)
-        for report in read:
-            for name, each in report.items():
-                self.protocols[name]._read([each])
-        return read
+    def check(self, report: Any) -> None:
+        """Refuse what is no report of this protocol."""
+        for name, each in self._by_question([report])[0].items():
+            self.protocols[name].check(each)
 
     def from_tally(self, tally: dict[str, Any]) -> "Answers":
         """Return the answers that `Answers.to_json` wrote."""

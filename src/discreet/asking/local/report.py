@@ -199,6 +199,10 @@ class BoundedNumber(ABC):
     def _read(self, reports: Any) -> list[int]:
         """The reports in steps; what this protocol cannot send is refused."""
 
+    def check(self, report: Any) -> None:
+        """Refuse what is no report of this protocol."""
+        self._read([report])
+
     @abstractmethod
     def _estimate_mean(self, sums: Mean, confidence: Real) -> Estimate:
         """The mean with its interval."""

@@ -205,10 +205,11 @@ def norm_sub(raw: Floats) -> Floats:
     >>> norm_sub(np.array([0.8, 0.5, -0.3])).round(3).tolist()
     [0.65, 0.35, 0.0]
     """
-    falling = np.sort(raw)[::-1]
+    below = raw - raw.max()  # so that the 1 is not lost beside estimates of 10^18, which a tiny ε has
+    falling = np.sort(below)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, raw.size + 1)
     last = int(np.flatnonzero(falling > excess)[-1])
-    result: Floats = np.maximum(raw - excess[last], 0)
+    result: Floats = np.maximum(below - excess[last], 0)
     return result
 
 

@@ -50,6 +50,8 @@ class Shuffler:
         collector: str,
         strips: Iterable[str],
     ) -> None:
+        if not hasattr(protocol, "check"):
+            raise InvalidParameter("protocol must be a local protocol.", parameter="protocol")
         parties = [run_by, collector]
         if not all(isinstance(party, str) and party.strip() for party in parties) or len(
             {party.strip().casefold() for party in parties}
@@ -97,7 +99,7 @@ class Shuffler:
         """The report in a message, or None."""
         try:
             report = json.loads(message)["report"]
-            self.protocol._read([report])
+            self.protocol.check(report)
         except (ValueError, TypeError, KeyError, RecursionError, InvalidParameter):
             return None
         return report

@@ -54,11 +54,11 @@
 
   function describe({ protocol }) {
     const reports = protocol.protocol === "questions"
-      ? `about ${protocol.asked} of the ${protocol.questions.length} questions, which chance chooses`
-      : protocol.field ? `one of ${protocol.field * (protocol.field ** protocol.digits - 1) / (protocol.field - 1)} numbers`
-      : protocol.bounds ? `one of ${protocol.levels + protocol.window} places`
-      : protocol.size === 1 ? "one of the answers" : "a few of the answers";
-    return `Epsilon ${protocol.epsilon}. A report is ${reports}; any report may come from any answer.`;
+      ? `answers ${protocol.asked} of ${protocol.questions.length} questions, drawn by chance`
+      : protocol.field ? "is a number that many answers may give"
+      : protocol.bounds ? `is one of ${protocol.levels + protocol.window} places`
+      : protocol.size === 1 ? "is one of the answers" : "is a few of the answers";
+    return `Epsilon ${protocol.epsilon}. A report ${reports}; any report may come from any answer.`;
   }
 
   function show(survey) {
