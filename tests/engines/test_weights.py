@@ -48,3 +48,21 @@ def golden(salt, texts=ACCEPTED, **options):
 
 def test_golden_questions_agree_on_a_crowd(opened):
     agree(opened, crowd(1), golden(1)[::7])  # of every sort: 7 and the number of sorts have no common factor
+
+
+def shared(opened, rows, plans):
+    """As `agree`, but in one question."""
+    reference = MemoryEngine(BANK, rows)
+    with opened(BANK, rows) as engine, engine.question() as run:
+        for plan in plans:
+            assert seen(run(plan)) == seen(reference.run(plan)), plan
+
+
+BY_BOTH = "SELECT age, active, COUNT(*) AS n, SUM(debt) AS s, COUNT(job) AS j FROM accounts GROUP BY age, active"
+
+
+def test_plans_of_one_question_share_their_pairs(opened):
+    (plan,) = plans_of(BY_BOTH, 0)
+    several = [replace(plan, measures=chosen, beside=plan.measures) for chosen in
+               (plan.measures, plan.measures[:1], plan.measures[1:2], plan.measures[::-2])]  # fmt: skip
+    shared(opened, crowd(1), [each for own in several for each in weighed(own, limits=(1, 10))])
