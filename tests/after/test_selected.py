@@ -158,7 +158,8 @@ def test_any_other_selection_from_the_same_answer_is_free(curator):
 
 
 def test_the_same_answer_gives_the_same_rows(curator):
-    text = f"SELECT city, n, ROW_NUMBER() OVER (ORDER BY n // 1000) AS i FROM ({COUNTED}) AS t ORDER BY n // 1000"
+    row = "ROW_NUMBER() OVER (ORDER BY n // 1000) AS i"
+    text = f"SELECT city, n, {row} FROM ({COUNTED}) AS t ORDER BY n // 1000"
     first = curator.ask(text, epsilon=1)
     assert all(curator.ask(text, epsilon=1).rows == first.rows for _ in range(5))
     assert [row["i"] for row in first.rows] == [1, 2, 3]
@@ -226,7 +227,7 @@ def test_the_engine_after_the_noise_has_no_way_out(statement):
     [
         "SELECT n FROM (SELECT COUNT(*) AS n FROM accounts) AS t, (SELECT COUNT(*) AS n FROM accounts) AS u",
         "SELECT n FROM (SELECT COUNT(*) AS n FROM accounts) AS t CROSS JOIN generate_series(1, 1000000000)",
-        "WITH RECURSIVE t AS (SELECT COUNT(*) AS n FROM accounts UNION ALL SELECT n + 1 FROM t) SELECT n FROM t",
+        "WITH RECURSIVE t AS (SELECT COUNT(*) AS n FROM accounts UNION ALL SELECT n FROM t) SELECT n FROM t",
         "SELECT read_text('/etc/passwd') AS x FROM (SELECT COUNT(*) AS n FROM accounts) AS t",
         "SELECT lpad('x', 1000000000, 'y') AS x FROM (SELECT COUNT(*) AS n FROM accounts) AS t",
         "SELECT nextval('s') AS x FROM (SELECT COUNT(*) AS n FROM accounts) AS t",
@@ -260,7 +261,8 @@ def test_names_never_reach_the_statement(name, monkeypatch):
 
     monkeypatch.setattr(run._Runner, "_select", select)
     quoted = '"' + name.replace('"', '""') + '"'
-    text = f"SELECT {quoted} + 1 AS {quoted}, SUM({quoted}) OVER () AS other FROM (SELECT COUNT(*) AS {quoted} FROM accounts) AS t"
+    inner = f"(SELECT COUNT(*) AS {quoted} FROM accounts) AS t"
+    text = f"SELECT {quoted} + 1 AS {quoted}, SUM({quoted}) OVER () AS other FROM {inner}"
     read = read_whole(text, BANK)
     assert [each for each, _ in read.after.columns] == [name, "other"]
     assert seen
@@ -295,14 +297,16 @@ def test_every_selection_runs_on_rows_of_its_types(text):
     """On more than one row, with missing and large values, nothing but the answer itself comes out."""
     read = read_whole(text, BANK)
     columns = tuple((name, each.type) for name, each in read.question.columns)
+    days = [datetime.date(2020, 3, 1), datetime.date(1, 1, 1), None]
     values = {"integer": [3, -1, 10**12], "number": [0.5, float("inf"), None], "text": ["Ottawa", "", None],
-              "boolean": [True, False, None], "date": [datetime.date(2020, 3, 1), datetime.date(1, 1, 1), None],
+              "boolean": [True, False, None], "date": days,
               "timestamp": [datetime.datetime(2020, 3, 1, 5), None, None]}  # fmt: skip
     rows = [
         tuple(values[kind][(index + place) % 3] for place, (_, kind) in enumerate(columns))
         for index in range(6)
     ]
-    cells = [[Noisy(frozenset({(row, place)}), lambda level: Interval(0.0, 1.0)) for place in range(len(columns))]
+    unit = Interval(0.0, 1.0)
+    cells = [[Noisy(frozenset({(row, place)}), lambda level: unit) for place in range(len(columns))]
              for row in range(6)]  # fmt: skip
     first = read.after.apply(columns, Table(rows, cells), Fraction(95, 100))
     again = read.after.apply(columns, Table(rows, cells), Fraction(95, 100))

@@ -148,7 +148,7 @@ def _run(query: Query, columns: Columns, table: Table) -> _Found:
 
 
 def _stop(connection: "duckdb.DuckDBPyConnection", done: threading.Event) -> None:
-    """Interrupt what runs too long; again and again, because between two statements nothing is interrupted."""
+    """Interrupt what runs too long; again and again, since between two statements nothing is interrupted."""
     pause = SECONDS
     while not done.wait(pause):
         connection.interrupt()

@@ -311,9 +311,12 @@ def rebuilt(node: Expression, lift: Lift) -> Expression:
             order=tuple(replace(each, expression=lift(each.expression)) for each in node.order),
         )
     if isinstance(node, Aggregate):
-        changed = {name: None if getattr(node, name) is None else lift(getattr(node, name))
-                   for name in ("argument", "condition", "other")}  # fmt: skip
-        return replace(node, **changed)
+        return replace(
+            node,
+            argument=None if node.argument is None else lift(node.argument),
+            condition=None if node.condition is None else lift(node.condition),
+            other=None if node.other is None else lift(node.other),
+        )
     return node
 
 

@@ -190,15 +190,14 @@ class Writer:
 
     def _over(self, node: Window) -> str:
         if node.function in ONE_BY_ONE:
-            first, *rest = [*node.arguments, None]
-            numbers = [f"{each.value:d}" if isinstance(each, Literal) and type(each.value) is int
-                       else self.write(each) for each in rest if each is not None]  # fmt: skip
-            counted = node.function == "ntile"
-            if first is None:
-                return f"{node.function}()"
-            return (
-                f"{node.function}({', '.join([_count(first) if counted else self.write(first), *numbers])})"
-            )
+            counts = node.function == "ntile"
+            given = [
+                _count(each)
+                if counts or (place == 1 and node.function != "first_value")
+                else self.write(each)
+                for place, each in enumerate(node.arguments)
+            ]
+            return f"{node.function}({', '.join(given)})"
         if node.function in RANKS:
             return f"{node.function}()"
         arguments = [self.write(each) for each in node.arguments]

@@ -342,8 +342,8 @@ def _read_group(
         return [], None
     if node.args.get("all"):
         only(node, "all")
-        plain = [each.expression for each in outputs if each.expression is not None]
-        return [each for each in plain if not isinstance(each, Literal) and not _is_of_many(each)], None
+        shown = [each.expression for each in outputs if each.expression is not None]
+        return [each for each in shown if not isinstance(each, Literal) and not _is_of_many(each)], None
     only(node, "expressions", "rollup", "cube", "grouping_sets")
     parts = [*node.expressions]
     for name in ("rollup", "cube", "grouping_sets"):

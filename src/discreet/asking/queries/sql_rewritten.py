@@ -127,7 +127,7 @@ def _read_trim(node: exp.Trim) -> Expression:
 
 def _read_pipes(node: exp.DPipe) -> Expression:
     only(node, "this", "expression")
-    parts = []
+    parts: list[Expression] = []
     for each in (node.this, node.expression):
         part = read_expression(each)
         inside = isinstance(part, Call) and part.function == "concat" and isinstance(each, exp.DPipe)

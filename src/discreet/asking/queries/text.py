@@ -16,12 +16,14 @@ from discreet.asking.queries.nodes import (
     Nested,
     Order,
     Output,
+    Pivot,
     Query,
     Select,
     Source,
     TableName,
     Union,
 )
+from discreet.errors import InternalError
 
 INFIX = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "divide_whole": "//", "modulo": "%",
@@ -65,6 +67,8 @@ def to_sql(query: Query) -> str:
     """
     if isinstance(query, Union):
         return " UNION ALL ".join(to_sql(each) for each in query.members)
+    if isinstance(query, Pivot):
+        raise InternalError("PIVOT must be read as what it means before it is written")
     parts = ["SELECT " + ", ".join(map(_output, query.outputs)), "FROM " + _source(query.source)]
     if query.where is not None:
         parts.append("WHERE " + to_text(query.where))
