@@ -222,6 +222,15 @@ def test_the_engine_after_the_noise_has_no_way_out(statement):
         connection.execute(statement).fetchall()
 
 
+def test_an_engine_that_is_not_locked_would_have_one(tmp_path):
+    import duckdb
+
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    open_config = {name: value for name, value in run.CONFIG.items() if name == "threads"}
+    with duckdb.connect(":memory:", config=open_config) as connection:
+        assert connection.execute(f"SELECT a FROM read_csv('{tmp_path}/secret.csv')").fetchall() == [(1,)]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -60,11 +60,73 @@ def split(query: Query, policy: Policy) -> Split:
             return Split(query, None)  # what comes before the noise is resolved, or refused, as it stands
         if not is_question(query, policy):
             return Split(query, None)
-    found: list[Select] = []
-    around = _Splitter(policy, found).lift(query)
-    if any(each != found[0] for each in found):
+    splitter = _Splitter(policy)
+    around = splitter.lift(query)
+    distinct = list(dict.fromkeys(splitter.found))
+    if len(distinct) == 1:
+        return Split(distinct[0], around)
+    question, names = _merge(distinct, query)
+    by_question = dict(zip(distinct, names, strict=True))
+    return Split(question, _renamed(around, [by_question[each] for each in splitter.found]))
+
+
+def _merge(found: list[Select], query: Query) -> tuple[Select, list[dict[str, str]]]:
+    """Return one question that has the numbers of several about the same rows, and their names in it.
+
+    The condition of each becomes the FILTER of its aggregates; they share the price as columns do.
+    """
+    plain = [replace(each, outputs=(), where=None, place=None) for each in found]
+    single = not plain[0].keys and plain[0].sets is None and not plain[0].order and plain[0].limit is None
+    if any(each != plain[0] for each in plain) or not single or found[0].having is not None:
         refuse(*SEVERAL, query)
-    return Split(found[0], around)
+    outputs: list[Output] = []
+    names: list[dict[str, str]] = []
+    for number, each in enumerate(found):
+        mine = {}
+        for output in each.outputs:
+            name = f"{output.name}_{number + 1}"
+            mine[output.name] = name
+            outputs.append(Output(name, _filtered(output.expression, each.where), place=output.place))
+        names.append(mine)
+    wheres = [each.where for each in found]
+    where = None if None in wheres else wheres[0]
+    for condition in wheres[1:] if where is not None else ():
+        where = Call("or", (where, condition))  # type: ignore[arg-type]
+    return replace(found[0], outputs=tuple(outputs), where=where), names
+
+
+def _filtered(node: Expression | None, where: Expression | None) -> Expression | None:
+    if node is None or where is None:
+        return node
+
+    def lift(each: Expression) -> Expression:
+        if not isinstance(each, Aggregate):
+            return rebuilt(each, lift)
+        both = where if each.condition is None else Call("and", (each.condition, where))
+        return replace(each, condition=both)
+
+    return lift(node)
+
+
+def _renamed(query: Query, names: list[dict[str, str]]) -> Query:
+    """Return the query with each place of an answer as its part of the one that has all of them."""
+
+    def change(source: Source) -> Source:
+        if isinstance(source, Nested):
+            return replace(source, query=over(source.query))
+        assert isinstance(source, TableName)
+        mine = names[int(source.alias)]
+        outputs = tuple(Output(name, Name(there)) for name, there in mine.items())
+        return Nested(Select(outputs, TableName(RELEASED, RELEASED)), RELEASED)
+
+    def over(inner: Query) -> Query:
+        if isinstance(inner, Union):
+            return replace(inner, members=tuple(over(each) for each in inner.members))  # type: ignore[misc]
+        assert isinstance(inner, Select)
+        lifted = replace(inner, source=change(inner.source))
+        return _replace_all(lifted, lambda node: replace(node, query=over(node.query)))  # type: ignore[attr-defined, call-arg]
+
+    return over(query)
 
 
 def _is_more(query: Select) -> bool:
@@ -91,15 +153,10 @@ def _follows(node: Expression) -> bool:
     return isinstance(node, Window | Scalar) or (isinstance(node, Call) and node.function in AFTER)
 
 
-def _everything() -> Select:
-    """Return SELECT * from the answer."""
-    return Select((Output("*", None),), TableName(RELEASED, RELEASED))
-
-
 @dataclass
 class _Splitter:
     policy: Policy
-    found: list[Select]
+    found: list[Select] = field(default_factory=list)  # in the order of their places
 
     def lift(self, query: Query) -> Query:
         """Return a query over the answer instead of over the question, which is found."""
@@ -112,9 +169,13 @@ class _Splitter:
             source = Nested(self.lift(query.source.query), query.source.alias, place=query.source.place)
             return self._over(query, source)
         if not _is_more(query):
-            self.found.append(query)
-            return _everything()
+            return Select((Output("*", None),), self._place(query))
         return self._take_apart(query)
+
+    def _place(self, question: Select) -> TableName:
+        """Return where the answer to a question stands; its alias is the question's number."""
+        self.found.append(question)
+        return TableName(RELEASED, str(len(self.found) - 1))
 
     def _member(self, query: Select) -> Select:
         if not is_question(query, self.policy):
@@ -148,8 +209,8 @@ class _Splitter:
         order = tuple(replace(each, expression=pieces.lift(each.expression)) for each in query.order)
         qualify = None if query.qualify is None else pieces.lift(query.qualify)
         inner = pieces.outputs()
-        self.found.append(Select(inner, query.source, query.where, keys, query.sets, place=query.place))
-        return replace(query, outputs=outputs, source=TableName(RELEASED, RELEASED), where=having, keys=(),
+        place = self._place(Select(inner, query.source, query.where, keys, query.sets, place=query.place))
+        return replace(query, outputs=outputs, source=place, where=having, keys=(),
                        sets=None, having=None, order=order, qualify=qualify)  # fmt: skip
 
     def _pivot(self, pivot: Pivot) -> Select:
@@ -164,7 +225,7 @@ class _Splitter:
         keys = (*pivot.keys, pivot.on)
         inner = Select((*_named(keys), *pivot.using), pivot.source, None, keys, place=pivot.place)
         labels = pivot.labels or self._labels(pivot, inner)
-        self.found.append(inner)
+        place = self._place(inner)
         names = [each.name for each in _named(keys)]
         told = replace(
             pivot,
@@ -172,8 +233,7 @@ class _Splitter:
             using=tuple(Output(each.name, Aggregate("maximum", Name(each.name))) for each in pivot.using),
         )
         outputs = [*(Output(name, Name(name)) for name in names[:-1]), *_columns(told, labels)]
-        return Select(tuple(outputs), TableName(RELEASED, RELEASED), None, tuple(map(Name, names[:-1])),
-                      place=pivot.place)  # fmt: skip
+        return Select(tuple(outputs), place, None, tuple(map(Name, names[:-1])), place=pivot.place)
 
     def _labels(self, pivot: Pivot, inner: Select) -> tuple[Literal, ...]:
         scope = Scope(source_of(inner, self.policy).fields)

@@ -19,8 +19,14 @@ _ONE_ROW = (
     "single_row",
     "An aggregate that returns one person's row is not allowed. Use QUANTILE, MIN or MAX.",
 )
-_REGEX = ("pattern", "Regular expressions are not allowed. Use LIKE with a pattern such as 'Ott%'.")
-_LISTS = ("nested_value", "Lists and structs are not allowed. Ask about plain columns.")
+_REGEX = (
+    "pattern",
+    "How long a regular expression takes depends on one person's text, and time tells. Use LIKE 'Ott%'.",
+)
+_LISTS = (
+    "nested_value",
+    "Lists make many rows of one person's, beyond their limit. Ask about plain columns.",
+)
 _COLLECT = (
     "collects_rows",
     "An aggregate that collects values would print the data. Use GROUP BY and COUNT(*).",
@@ -112,9 +118,16 @@ ADVICE: dict[str, tuple[str, str]] = {
     "Parameter": _PARAMETER,
     "LogicalOr": _LOGICAL,
     "LogicalAnd": _LOGICAL,
-    "Grouping": ("grouping", "GROUPING() is not needed: a key that a set leaves out is NULL."),
+    "Grouping": ("grouping", "A key that a set leaves out is NULL: write city IS NULL for GROUPING(city)."),
+    "geometric_mean": (
+        "unknown_function",
+        "A geometric mean needs the logarithm of every row, which engines round differently. Ask a MEDIAN.",
+    ),
     "Star": ("star", "* is allowed in COUNT(*) and alone in a row-wise subquery only."),
-    "ApproxDistinct": ("distinct", "Only the unit is counted with DISTINCT: COUNT(DISTINCT unit)."),
+    "ApproxDistinct": (
+        "count_distinct",
+        "A sketch of distinct values is not private. COUNT(DISTINCT x) counts the unit, or declared keys.",
+    ),
     "Interval": (
         "interval",
         "An interval is added to a date written out, DATE '2026-01-01' + INTERVAL '3' MONTH; days and weeks "

@@ -100,7 +100,7 @@ def refuse_after_noise(query: Select) -> None:
     """Refuse the clauses that only a released table may have."""
     if query.distinct:
         refuse("distinct", "DISTINCT, and UNION without ALL, compare the rows of many people. GROUP BY the "
-               "columns instead, or write UNION ALL.", query)  # fmt: skip
+               "columns and COUNT(*), or write UNION ALL.", query)  # fmt: skip
     if query.qualify is not None:
         refuse(*ADVICE["Window"], query.qualify)
     if any(each.nulls_first for each in query.order):

@@ -46,6 +46,8 @@ MOST_TOKENS = 5_000
 MOST_SETS = 64
 MOST_NESTED = 50  # parentheses, CASEs and subqueries inside one another
 
+_SAMPLE = "A sample is no more private than its rows, and less exact. Ask about the whole table."
+
 READERS.update(sql_rewritten.READERS | sql_windows.READERS)
 
 Scope: TypeAlias = Mapping[str, Query]  # common table expressions by lower-case name
@@ -78,7 +80,8 @@ def _parse(text: str) -> exp.Expression:
     except SqlglotError as error:
         refuse("syntax", _describe(error), _place_of_error(error))
     if len(statements) != 1:
-        refuse("several_statements", f"A question must be one SELECT, got {len(statements)} statements.")
+        message = f"A question must be one SELECT, got {len(statements)} statements. Ask them as a list."
+        refuse("several_statements", message)
     statement = statements[0]
     assert isinstance(statement, exp.Expression)
     return statement
@@ -222,7 +225,11 @@ def _read_clauses(node: exp.Select, scope: Scope) -> Select:
     if distinct is not None and distinct.args.get("on"):
         refuse("distinct", "DISTINCT ON keeps one row of many. GROUP BY the columns instead.", place_of(node))
     for clause, reason, advice in (
-        ("sample", "sample", "Samples are not allowed. Ask about the whole table."),
+        (
+            "sample",
+            "sample",
+            _SAMPLE,
+        ),
         ("into", "not_select", "A question writes nothing. Leave INTO out."),
         ("laterals", "join", "LATERAL is not allowed. Join tables with JOIN ... ON."),
     ):
@@ -415,11 +422,19 @@ def _read_source(node: exp.Expression, scope: Scope) -> Source:
         alias = _read_alias(node) or f"subquery_{(place_of(node) or (0, 0))[0]}"
         return Nested(_read_query(node.this, scope), alias, place=place_of(node))
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        refuse("table_function", "FROM takes tables of the data set and subqueries.", place_of(node))
+        refuse(
+            "table_function",
+            "FROM takes tables of the data set and subqueries. Give labels by CASE, or by a public table.",
+            place_of(node),
+        )
     if node.args.get("db") or node.args.get("catalog"):
         refuse("qualified_table", "A table is named alone, without schema or file.", place_of(node))
     if node.args.get("sample"):
-        refuse("sample", "Samples are not allowed. Ask about the whole table.", place_of(node))
+        refuse(
+            "sample",
+            _SAMPLE,
+            place_of(node),
+        )
     only(node, "this", "alias", "joins")
     alias = _read_alias(node) or node.name
     found = scope.get(node.name.lower())

@@ -339,7 +339,11 @@ def _aggregate(function: AggregateName) -> Callable[[Any], Expression]:
     def read(node: exp.Expression) -> Expression:
         only(node, "this")
         if isinstance(node.this, exp.Distinct):
-            refuse("distinct", "DISTINCT inside an aggregate is allowed for the unit only.", place_of(node))
+            refuse(
+                "distinct",
+                "Which values are distinct is up to all people at once. COUNT(DISTINCT unit) is allowed.",
+                place_of(node),
+            )
         return Aggregate(function, read_expression(node.this), place=place_of(node))
 
     return read

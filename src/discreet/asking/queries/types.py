@@ -317,6 +317,12 @@ def _undeclared(*nodes: Expression) -> str:
     return f" Column {texts[0]!r} is text until its owner declares bounds or another type for it."
 
 
+def _not_whole(node: Expression, kinds: Sequence[Type]) -> str:
+    if node.type != "number" or "number" in kinds or "integer" not in kinds:
+        return ""
+    return ' Write CAST(x AS BIGINT), or its owner declares types = { x = "integer" }.'
+
+
 def _convert(node: Expression, kind: Type) -> Expression:
     if node.type is None:
         return replace(node, type=kind)
@@ -424,7 +430,7 @@ def _expect(node: Expression, kinds: Sequence[Type], call: Call) -> Expression:
         return replace(node, type=kinds[0])
     if node.type not in kinds:
         message = f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}."
-        refuse("type", message + _undeclared(node), node)
+        refuse("type", message + _undeclared(node) + _not_whole(node, kinds), node)
     return node
 
 
