@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.asking.answers import Table, draw_chart
+from discreet.asking.answers import Drawable, draw_chart
 from discreet.asking.answers.svg import elide, text_width, ticks
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Interval
@@ -21,7 +21,7 @@ def table(keys, labels, measures=("n",), values=None, reach=5.0):
         rows.append({**dict(zip(keys, label, strict=True)), **dict.fromkeys(measures, value)})
         ends = None if value is None else Interval(value - reach, value + reach)
         intervals.append({**dict.fromkeys(keys), **dict.fromkeys(measures, ends)})
-    return Table(tuple(keys), measures, rows, intervals, 0.95)
+    return Drawable(tuple(keys), measures, rows, intervals, 0.95)
 
 
 def parts(drawn, name):

@@ -46,6 +46,8 @@ def ask(
     plot
         Draw the answer with error bars, into this file.
     """
+    from discreet.asking.answers import Described
+
     curator, note = open_curator(data, opened)
     if note and not (json or csv):
         print(note, file=sys.stderr)
@@ -58,6 +60,8 @@ def ask(
             print(json_module.dumps(answer.to_json()))
         elif csv:
             print(answer.to_csv(), end="")
+        elif isinstance(answer, Described):
+            print(answer)
         else:
             show(answer)
     _keep(answer, save, plot)
@@ -148,6 +152,8 @@ def show(answer: Any) -> None:
     if not answer.charged:
         paid = f"{FREE} · price then {spent} · remaining then {left}"
     console.print(f"[dim]{confidence}{paid}[/dim]")
+    for remark in answer.remarks:
+        console.print(Text(remark, style="dim"))
 
 
 # discreet demo: three private questions about an invented table, from price to receipt.

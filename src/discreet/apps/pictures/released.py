@@ -12,8 +12,8 @@ from discreet.asking.answers import (
     COLOURS,
     MARGIN,
     Answer,
+    Drawable,
     Drawing,
-    Table,
     Theme,
     columns_with_intervals,
     draw_chart,
@@ -26,7 +26,7 @@ from discreet.errors import InvalidParameter
 class Chart:
     """A chart of released rows: one column of numbers, drawn with its intervals."""
 
-    table: Table
+    table: Drawable
     measure: str
 
     def draw(self, theme: Theme = "light") -> Drawing:

@@ -1,7 +1,8 @@
 """Answers: a released table with its intervals and a receipt. All of it is post-processing."""
 
 from discreet.asking.answers.answer import AddingUp, Adjusted, Answer, NonNegative
-from discreet.asking.answers.chart import Table, draw_chart
+from discreet.asking.answers.chart import Drawable, draw_chart
+from discreet.asking.answers.described import Described, describe
 from discreet.asking.answers.line import columns_with_intervals
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.stored import restore, store
@@ -16,13 +17,15 @@ __all__ = [
     "AddingUp",
     "Adjusted",
     "Answer",
+    "Described",
+    "Drawable",
     "Drawing",
     "NonNegative",
     "Receipt",
-    "Table",
     "Theme",
     "align",
     "columns_with_intervals",
+    "describe",
     "draw_chart",
     "restore",
     "show_error",

@@ -26,7 +26,7 @@ _FADED = 0.35
 
 
 @dataclass(frozen=True)
-class Table:
+class Drawable:
     """What a chart is drawn from: released rows with their intervals, and which columns are keys."""
 
     keys: tuple[str, ...]
@@ -67,7 +67,7 @@ def _ordered(values: list[Value]) -> bool:
 
 
 def draw_chart(
-    table: Table, *, measure: str | None = None, theme: Theme = "light", width: float = WIDTH
+    table: Drawable, *, measure: str | None = None, theme: Theme = "light", width: float = WIDTH
 ) -> Drawing:
     """Draw the answer; `measure` names the column of numbers where there are several."""
     chosen = table.pick(measure)
@@ -99,7 +99,7 @@ class _Mark:
         return self.interval.lower, self.interval.upper
 
 
-def _marks(table: Table, measure: str) -> list[_Mark]:
+def _marks(table: Drawable, measure: str) -> list[_Mark]:
     found = []
     for row, intervals in zip(table.rows, table.intervals, strict=True):
         value, interval = row[measure], intervals[measure]
@@ -115,7 +115,7 @@ def _label(values: Sequence[Value]) -> str:
     return ", ".join(map(show_value, values))
 
 
-def _begin(table: Table, measure: str, theme: Theme, width: float, height: float) -> Drawing:
+def _begin(table: Drawable, measure: str, theme: Theme, width: float, height: float) -> Drawing:
     """Start a drawing with its title and a line that says what is shown."""
     name = f"{measure} by {', '.join(table.keys)}" if table.keys else measure
     drawing = Drawing(width, height, title=name, theme=theme)
@@ -153,13 +153,13 @@ def _value_axis(
     return left, y
 
 
-def _bars(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
+def _bars(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     return _columns(
         table, measure, theme, width, [(each.label, [(each, "0")]) for each in _marks(table, measure)]
     )
 
 
-def _grouped(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
+def _grouped(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     marks = _marks(table, measure)
     inner = list(dict.fromkeys(show_value(mark.keys[1]) for mark in marks))
     groups: dict[str, list[tuple[_Mark, str]]] = {}
@@ -177,7 +177,7 @@ def _grouped(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
 
 
 def _columns(
-    table: Table,
+    table: Drawable,
     measure: str,
     theme: Theme,
     width: float,
@@ -206,7 +206,7 @@ def _columns(
     return drawing
 
 
-def _dots(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
+def _dots(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     marks = _marks(table, measure)
     shown = sorted(marks, key=lambda each: -each.value)[:_DOTS] if len(marks) > _DOTS else marks
     height = _TOP + 22.0 * len(shown) + 30
@@ -228,7 +228,7 @@ def _dots(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
     return drawing
 
 
-def _line(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
+def _line(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     height = 320.0
     drawing = _begin(table, measure, theme, width, height)
     marks = sorted(_marks(table, measure), key=lambda mark: _moment(mark.keys[0]))
@@ -259,7 +259,7 @@ def _moment(label: Value) -> float:
     return float(label.toordinal() if isinstance(label, datetime.date) else label)  # type: ignore[arg-type]
 
 
-def _heat(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
+def _heat(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     marks = _marks(table, measure)
     named = [tuple(map(show_value, mark.keys)) for mark in marks]
     down, across = (list(dict.fromkeys(each)) for each in zip(*named, strict=True))
@@ -306,7 +306,7 @@ def _heat_cell(
         )
 
 
-def _tiles(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
+def _tiles(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     """Draw the one row as large numbers, each with its interval; every measure has a tile."""
     (row,), (intervals,) = table.rows, table.intervals
     across = max(1, min(len(table.measures), int(width // 230)))
@@ -329,7 +329,7 @@ def _tiles(table: Table, measure: str, theme: Theme, width: float) -> Drawing:
     return drawing
 
 
-_DRAWN: Mapping[Shape, Callable[[Table, str, Theme, float], Drawing]] = {
+_DRAWN: Mapping[Shape, Callable[[Drawable, str, Theme, float], Drawing]] = {
     "tiles": _tiles,
     "bars": _bars,
     "dots": _dots,

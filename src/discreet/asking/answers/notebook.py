@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from html import escape
 
-from discreet.asking.answers.chart import Table, draw_chart
+from discreet.asking.answers.chart import Drawable, draw_chart
 from discreet.asking.answers.wording import cell
 
 MOST_ROWS = 50
 
 
-def as_html(table: Table, columns: Sequence[str], *, notes: Sequence[str]) -> str:
+def as_html(table: Drawable, columns: Sequence[str], *, notes: Sequence[str]) -> str:
     """Return the chart and the table as HTML that needs no script: a few kilobytes."""
     chart = draw_chart(table).markup() if table.measures else ""
     shown = list(zip(table.rows, table.intervals, strict=True))[:MOST_ROWS]

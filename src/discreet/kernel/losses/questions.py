@@ -399,9 +399,7 @@ def dust_of(terms: Terms, delta: float, dust: int = DUST) -> int:
     return min(NOTHING, 2 * math.ceil((dust - math.log2(max(delta, 2.0**-NOTHING) / uses)) / 2))
 
 
-def dotted_parts(
-    terms: Terms, direction: Direction, place: int, least: int, coarser: int = 0
-) -> list[Part]:
+def dotted_parts(terms: Terms, direction: Direction, place: int, least: int, coarser: int = 0) -> list[Part]:
     """Pairs above (place 0) or below (1) each term's law, through dots; empty where no law has such a pair,
     or where a pair without dots is not its law's own."""
     if not all(term.family.exact or term.family.has_dots for term in terms):

@@ -129,9 +129,13 @@ def _answers(result: AskResult, *, as_list: bool) -> dict[str, Any]:
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    types = {name: expression.type for name, expression in answer.plan.question.columns}
     (stored,) = json.loads(store([answer]))["answers"]
-    return {**answer.to_json(), "types": types, "released": stored["sets"], "bounds": stored.get("bounds")}
+    return {
+        **answer.to_json(),
+        "types": dict(answer.types),
+        "released": stored["sets"],
+        "bounds": stored.get("bounds"),
+    }
 
 
 def _waiting(approval: Approval) -> Response:
