@@ -1,6 +1,6 @@
 """Pictures: one function makes a figure for a file, a notebook and a page alike."""
 
-from discreet.apps.pictures.answers import answer, check_answer, city_map, shares
+from discreet.apps.pictures.answers import Chart, answer, check_answer, city_map, shares
 from discreet.apps.pictures.course import leaks, stream, truth_probability, views
 from discreet.apps.pictures.curves import composition, trade_off
 from discreet.apps.pictures.densities import density, neighbours, privacy_loss
@@ -10,6 +10,7 @@ from discreet.apps.pictures.precision import accuracy, convergence, forecast
 from discreet.apps.pictures.spending import budget, budget_over_time
 
 __all__ = [
+    "Chart",
     "Picture",
     "accuracy",
     "answer",

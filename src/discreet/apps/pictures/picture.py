@@ -11,7 +11,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from discreet.apps.pictures.theme import COLOURS, Json, Theme, layout, paint
+from discreet.apps.pictures.theme import Json, layout, paint
+from discreet.asking.answers import COLOURS, Theme
 from discreet.errors import InvalidParameter
 
 # A picture as one HTML page that works without a network: the drawing script is inside it.
