@@ -86,7 +86,7 @@ def test_a_plot_that_cannot_be_written_is_refused_before_the_charge(accounts, ca
 
 def test_an_answer_is_printed_before_anything_is_drawn_or_saved(accounts, capsys, monkeypatch):
     words = ("ask", accounts, SQL, "--unit", "person", "--epsilon", "0.5", "--keys", "city=Ottawa,Toronto")
-    monkeypatch.setattr("discreet.apps.pictures.released.Chart.save", fail_to_save)
+    monkeypatch.setattr("discreet.apps.pictures.answers.Chart.save", fail_to_save)
     code, out, err = run(capsys, *words, "--plot", "m.html")
     assert code == 2
     assert "Ottawa" in out

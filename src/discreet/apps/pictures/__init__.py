@@ -1,13 +1,12 @@
 """Pictures: one function makes a figure for a file, a notebook and a page alike."""
 
+from discreet.apps.pictures.answers import Chart, answer, check_answer, city_map, shares
 from discreet.apps.pictures.course import leaks, stream, truth_probability, views
 from discreet.apps.pictures.curves import composition, trade_off
 from discreet.apps.pictures.densities import density, neighbours, privacy_loss
 from discreet.apps.pictures.loss_variables import loss_variable, tail
 from discreet.apps.pictures.picture import Picture, check_file
 from discreet.apps.pictures.precision import accuracy, convergence, forecast
-from discreet.apps.pictures.released import Chart, answer, check_answer
-from discreet.apps.pictures.results import city_map, shares
 from discreet.apps.pictures.spending import budget, budget_over_time
 
 __all__ = [

@@ -1,4 +1,8 @@
-"""The look of every picture: colours, layout, axes, and the marks that pictures are made of."""
+"""One look for every picture: colours that colour-blind readers can tell apart, on light and on dark paper.
+
+A figure names its colours by token: "@0" to "@5" are the series, "@ink", "@muted", "@grid" and "@paper" the
+rest, and "@0/0.2" is series 0 at 20 % opacity. `paint` puts a theme's colours in their place.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ import pytest
 import discreet
 
 ROOT = Path(__file__).parents[2]
-TABLE = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "make-seed-table")))
+TABLE = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "make-course-table")))
 ROWS = TABLE.rows()
 LABELS = [f"{kind}{i}" for kind, last in (("N", 13), ("M", 15), ("E", 12)) for i in range(1, last + 1)]
 
@@ -21,7 +21,7 @@ def functions(path):
 
 
 def test_the_page_is_what_the_registry_generates():
-    assert TABLE.PAGE.read_text(encoding="utf-8") == TABLE.render(ROWS), "run scripts/make-seed-table"
+    assert TABLE.PAGE.read_text(encoding="utf-8") == TABLE.render(ROWS), "run scripts/make-course-table"
 
 
 def test_every_row_of_the_course_is_listed_once():

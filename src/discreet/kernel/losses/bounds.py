@@ -8,26 +8,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
-from discreet.kernel.losses import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Family,
-    PrivacyLoss,
-    PureDP,
-    Relation,
-    RenyiDP,
-    pure,
-    zcdp,
-)
-from discreet.kernel.losses.family import DIRECTIONS
+from discreet.kernel.losses.family import DIRECTIONS, Family
+from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.relation import Relation
 from discreet.kernel.losses.term import Term
-from discreet.kernel.losses.zcdp import Zcdp
 from discreet.kernel.numerics import ball, round_up, working_precision
-
-Notion: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
 
 BITS = 256
 
@@ -71,6 +57,9 @@ def rho_and_delta_at_most(loss: PrivacyLoss) -> tuple[Fraction, Fraction] | None
 
 def _outside_failure(term: Term, relation: Relation) -> PrivacyLoss | None:
     """A term's loss outside the event that it reveals all; None where it is not known."""
+    from discreet.kernel.losses.pure import pure  # notions stand on this module
+    from discreet.kernel.losses.zcdp import Zcdp, zcdp
+
     family = term.family
     if all(family.rational_failure(direction) == 0 for direction in DIRECTIONS):
         return PrivacyLoss((term,), relation)
@@ -104,35 +93,16 @@ def mu_squared_at_most(loss: PrivacyLoss) -> Fraction | None:
     return None if math.isinf(mu) else Fraction(mu) ** 2
 
 
-def covers(promise: Notion, loss: PrivacyLoss) -> bool:
-    """Whether a loss provably keeps a promise.
-
-    >>> from discreet.kernel.losses import laplace
-    >>> [covers(PureDP(0.1), laplace(scale=scale, sensitivity=1)) for scale in (10, 9)]
-    [True, False]
-    """
-    match promise:
-        case PureDP():
-            return _is_at_most(epsilon_at_most(loss), promise.epsilon)
-        case ApproxDP():
-            return (
-                (
-                    _is_at_most(_worst_sum(loss), promise.epsilon)
-                    and _is_at_most(_failure_exactly(loss), promise.delta)
-                )
-                or _covers_apart(promise, loss)
-                or Fraction(loss.delta(epsilon=promise.epsilon)) <= promise.delta
-            )
-        case ZCDP():
-            bound = rho_and_delta_at_most(loss)
-            return bound is not None and bound[0] <= promise.rho and bound[1] <= promise.delta
-        case GDP():
-            return _is_at_most(mu_squared_at_most(loss), promise.mu**2)
-        case RenyiDP():
-            return _is_at_most(renyi_at_most(loss, promise.order), promise.epsilon)
+def keeps_epsilon_and_delta(loss: PrivacyLoss, epsilon: Fraction, delta: Fraction) -> bool:
+    """Return whether a loss provably is (ε, δ)-DP: by sums, by sums of its pure terms, or by its curve."""
+    return (
+        (is_at_most(_worst_sum(loss), epsilon) and is_at_most(_failure_exactly(loss), delta))
+        or _keeps_apart(loss, epsilon, delta)
+        or Fraction(loss.delta(epsilon=epsilon)) <= delta
+    )
 
 
-def _covers_apart(promise: ApproxDP, loss: PrivacyLoss) -> bool:
+def _keeps_apart(loss: PrivacyLoss, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether a loss keeps a promise by sums: its pure terms by their epsilons, all others by what is left.
 
     Cheaper than the curve of the whole, and enough for noise that was calibrated draw by draw.
@@ -141,10 +111,10 @@ def _covers_apart(promise: ApproxDP, loss: PrivacyLoss) -> bool:
     pure_terms = [each for each in alone if _failure_exactly(each) == 0 and _worst_sum(each) is not None]
     others = [each for each in alone if each not in pure_terms]
     spent = _worst_sum(sum(pure_terms, PrivacyLoss((), loss.relation)))
-    if not pure_terms or not others or spent is None or spent >= promise.epsilon:
+    if not pure_terms or not others or spent is None or spent >= epsilon:
         return False
     rest = sum(others, PrivacyLoss((), loss.relation))
-    return Fraction(rest.delta(epsilon=promise.epsilon - spent)) <= promise.delta
+    return Fraction(rest.delta(epsilon=epsilon - spent)) <= delta
 
 
 def _worst_sum(loss: PrivacyLoss) -> Fraction | None:
@@ -172,7 +142,8 @@ def _sum(loss: PrivacyLoss, part: Callable[[Family], Fraction | None]) -> Fracti
     return total
 
 
-def _is_at_most(bound: Fraction | None, limit: Fraction) -> bool:
+def is_at_most(bound: Fraction | None, limit: Fraction) -> bool:
+    """Return whether a bound is known and within a limit."""
     return bound is not None and bound <= limit
 
 
