@@ -231,8 +231,8 @@ class Answer:
     def _noisy_columns(self) -> list[str]:
         """Return the columns that the noise decides."""
         if self._selected is not None:
-            return [name for name in self.columns
-                    if name in self.marked or any(row[name] is not None for row in self.intervals)]  # fmt: skip
+            sure = [name for name in self.columns if all(row[name] is None for row in self.intervals)]
+            return [name for name in self.columns if name in self.marked or name not in sure]
         width = len(self.plan.question.keys)
         return [name for name, expression in self.plan.question.columns
                 if any(each.index >= width for each in slots(expression))]  # fmt: skip
