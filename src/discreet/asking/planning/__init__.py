@@ -21,10 +21,16 @@ from discreet.asking.planning.asking import AskOptions, QuestionBatch, QuestionL
 from discreet.asking.planning.bound import plan_exact
 from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
 from discreet.asking.planning.choose_noise import least_noise
-from discreet.asking.planning.contribution import Contribution, contribution_of
+from discreet.asking.planning.contribution import (
+    Contribution,
+    WeightedReach,
+    contribution_of,
+    weighted_reach_of,
+)
 from discreet.asking.planning.draft import Draft, Search
 from discreet.asking.planning.estimators import Chosen, Estimator
 from discreet.asking.planning.exact import (
+    Bernstein,
     ExactMeasure,
     ExactPlan,
     ExactPlans,
@@ -51,11 +57,13 @@ from discreet.asking.planning.stages import (
     Stage,
     TableStage,
 )
+from discreet.asking.planning.weights import Excess, Limit
 
 __all__ = [
     "PASSES",
     "AddNoise",
     "AskOptions",
+    "Bernstein",
     "Bounds",
     "Choose",
     "ChooseLabel",
@@ -69,8 +77,10 @@ __all__ = [
     "ExactPlan",
     "ExactPlans",
     "ExactTable",
+    "Excess",
     "FindBounds",
     "Lattice",
+    "Limit",
     "NumberStage",
     "Part",
     "Plan",
@@ -89,6 +99,7 @@ __all__ = [
     "Tally",
     "TallyArrays",
     "UnitCount",
+    "WeightedReach",
     "Within",
     "as_notion",
     "budget_of",
@@ -101,5 +112,6 @@ __all__ = [
     "plan_exact",
     "price_of",
     "read_asked",
+    "weighted_reach_of",
     "with_bounds",
 ]

@@ -46,7 +46,7 @@ class Choose(TableStage):
     def fits(self, relation: Relation) -> bool:
         moved = contribution_of(self.plan, None, relation).moved
         enough = self.rows >= self.plan.max_rows and self.times >= moved
-        return enough and self.mechanism.relation == relation
+        return enough and not self.plan.weighs and self.mechanism.relation == relation
 
     def take(self, tables: Sequence[ExactTable], released: Released) -> list[Any]:
         (table,) = tables

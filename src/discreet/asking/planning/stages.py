@@ -15,8 +15,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from discreet.asking.planning.contribution import contribution_of, rows_counted
+from discreet.asking.planning.contribution import contribution_of, rows_counted, weighted_reach_of
 from discreet.asking.planning.exact import (
+    Bernstein,
     ExactMeasure,
     ExactPlan,
     ExactTable,
@@ -124,7 +125,13 @@ class AddNoise(NumberStage):
     mechanism: Noise
 
     def fits(self, relation: Relation) -> bool:
-        noise, moved = self.mechanism, contribution_of(self.plan, self.measure, relation)
+        noise, plan = self.mechanism, self.plan
+        if plan.excess:
+            return False
+        weighed = plan.limit is not None
+        moved = (
+            weighted_reach_of(plan, relation) if weighed else contribution_of(plan, self.measure, relation)
+        )
         return (
             noise.sensitivity >= moved.length(noise.norm) and noise.step == 1 and noise.relation == relation
         )
@@ -223,7 +230,7 @@ class ShowKeys(TableStage):
         keys, plan = self.mechanism, self.plan
         enough = self.most >= rows_counted(plan, plan.measures[self.position])
         return (
-            enough and plan.labels is None
+            enough and not plan.weighs and plan.labels is None
             and keys.max_groups >= plan.max_groups and keys.relation == relation
         )  # fmt: skip
 
@@ -317,8 +324,14 @@ def describe_measure(plan: ExactPlan, measure: ExactMeasure | None) -> str:
     if isinstance(measure, RowCount):
         with_value = "" if measure.argument is None else f" with a value of {to_text(measure.argument)}"
         return f"the number of rows{with_value}{where}"
-    centre = measure.centre * measure.lattice.step
     argument = to_text(measure.argument)
+    if isinstance(measure, Bernstein):
+        low, high = (end * measure.lattice.step for end in (measure.lattice.lowest, measure.lattice.highest))
+        factors = [f"(({argument}) - ({low}))"] * measure.power
+        factors += [f"({high} - ({argument}))"] * (measure.degree - measure.power)
+        twice = ["2"] if measure.degree == 2 and measure.power == 1 else []
+        return f"the sum of {' * '.join([*twice, *factors])}{where}"
+    centre = measure.centre * measure.lattice.step
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"
     squares = "squares of " if measure.power == 2 else ""
