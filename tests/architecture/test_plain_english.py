@@ -16,9 +16,13 @@ WRITTEN = (
     "asking/client",
     "asking/dry_run",
     "asking/curator.py",
+    "asking/planning",
     "asking/query_run.py",
+    "asking/release.py",
     "asking/resources.py",
     "asking/signatures.py",
+    "asking/watching.py",
+    "kernel/plan",
 )
 NOT_YET = ("apps/cli/local.py",)  # belongs to the package `local`
 

@@ -60,7 +60,7 @@ class Estimator(ABC):
         return None
 
     def after(self, released: tuple[Output, ...]) -> "Estimator":
-        """Return the estimator that knows what the stages of its set released besides columns."""
+        """Return the estimator that knows what the stages of its set released in addition to columns."""
         return self
 
 

@@ -13,7 +13,7 @@ from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_pos
 Within: TypeAlias = Real | Mapping[str, Real]
 
 SMALLEST_DELTA = Fraction(1, 2**200)
-_KEYS_PART = 16  # a question with private keys takes this part of the opening delta, unless told
+_KEYS_PART = 16  # a question with private keys takes this part of the opening delta by default
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Price:
         rho: Real | None = None,
         within: Within | None = None,
     ) -> "Price":
-        """The price from the arguments of `ask`: exactly one of epsilon, rho and within."""
+        """Return the price from the arguments of `ask`: exactly one of epsilon, rho and within."""
         if sum(each is not None for each in (epsilon, rho, within)) != 1:
             raise InvalidParameter(
                 "a question must be asked with exactly one of epsilon, rho and within.", parameter="epsilon"
@@ -71,7 +71,7 @@ class Price:
 
 
 def _read_delta(delta: Real) -> Fraction:
-    """A question's delta: 0, or one that noise can be calibrated to in no time."""
+    """Return a question's delta: 0, or one that noise can be calibrated to in no time."""
     failure = exact_delta(delta)
     if 0 < failure < SMALLEST_DELTA:
         raise InvalidParameter("delta must be 0, or at least 2^-200. Leave it out.", parameter="delta")
@@ -79,17 +79,17 @@ def _read_delta(delta: Real) -> Fraction:
 
 
 def budget_of(policy: Policy) -> Notion:
-    """The policy's budget as a notion, under the policy's relation."""
+    """Return the policy's budget as a notion, under the policy's relation."""
     return as_notion(policy.budget, policy.relation)
 
 
 def as_notion(budget: Budget, relation: Relation) -> Notion:
-    """A declared budget as a notion."""
+    """Return a declared budget as a notion."""
     return make_notion(dict(budget), relation)
 
 
 def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:
-    """The price as the ledger is told it; None where the account's rule does better by the loss itself."""
+    """Return the price as the ledger gets it; None where its rule does better by the loss itself."""
     budget = budget_of(policy)
     if isinstance(price, ZCDP):
         return price if isinstance(budget, ZCDP) else None
@@ -97,7 +97,7 @@ def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | App
 
 
 def delta_for(policy: Policy, price: Price, *, public_keys: bool) -> Fraction:
-    """The delta of a question: as asked, else 0 with public keys and a sixteenth of the opening delta
+    """Return the delta of a question: as asked, else 0 with public keys and a sixteenth of the opening delta
     without.
     """
     if price.delta is not None:
