@@ -7,10 +7,9 @@ from functools import cached_property
 
 from discreet.asking.after import After
 from discreet.asking.planning.draft import Search
-from discreet.asking.planning.estimators import Estimator
+from discreet.asking.planning.estimate import Estimator
 from discreet.asking.planning.exact import ExactPlan, ExactTable
-from discreet.asking.planning.options import PlanOptions
-from discreet.asking.planning.price import Share
+from discreet.asking.planning.price import PlanOptions, Share
 from discreet.asking.planning.stages import ShowKeys, Stage, TableStage
 from discreet.asking.planning.work import Work, work_of
 from discreet.asking.policy import Policy
