@@ -14,13 +14,14 @@ from discreet.apps.pictures.neighbours import neighbours
 from discreet.apps.pictures.output_losses import privacy_loss
 from discreet.apps.pictures.picture import Picture, check_file
 from discreet.apps.pictures.precision import accuracy
-from discreet.apps.pictures.released import answer, check_answer
+from discreet.apps.pictures.released import Chart, answer, check_answer
 from discreet.apps.pictures.responses import truth_probability
 from discreet.apps.pictures.spending import budget, budget_over_time
 from discreet.apps.pictures.streams import stream
 from discreet.apps.pictures.tails import tail
 
 __all__ = [
+    "Chart",
     "Picture",
     "accuracy",
     "answer",

@@ -5,7 +5,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from discreet.apps.pictures.theme import COLOURS, Json
+from discreet.apps.pictures.theme import Json
+from discreet.asking.answers import COLOURS
 from discreet.errors import InvalidParameter
 
 SCRIPT = Path(__file__).with_name("plotly.min.js")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from discreet.apps.pictures.image import render
 from discreet.apps.pictures.page import page
-from discreet.apps.pictures.theme import Json, Theme, layout, paint
+from discreet.apps.pictures.theme import Json, layout, paint
+from discreet.asking.answers import Theme
 from discreet.errors import InvalidParameter
 
 WIDTH, HEIGHT = 900, 540

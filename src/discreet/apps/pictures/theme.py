@@ -6,41 +6,14 @@ rest, and "@0/0.2" is series 0 at 20 % opacity. `paint` puts a theme's colours i
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-Theme: TypeAlias = Literal["light", "dark"]
+from discreet.asking.answers import COLOURS, FONT, Theme
+
 Json: TypeAlias = Any  # what json.dumps takes
 
-# Okabe and Ito's palette, darkened or lightened until each colour stands out on its paper.
-COLOURS: Mapping[str, Mapping[str, str]] = {
-    "light": {
-        "0": "#0072b2",
-        "1": "#d55e00",
-        "2": "#00866a",
-        "3": "#a8478b",
-        "4": "#4326c4",
-        "5": "#6b2410",
-        "ink": "#1f2328",
-        "muted": "#59636e",
-        "grid": "#e4e7eb",
-        "paper": "#ffffff",
-    },
-    "dark": {
-        "0": "#56b4e9",
-        "1": "#f0803c",
-        "2": "#2fc49b",
-        "3": "#e08bc0",
-        "4": "#e6b422",
-        "5": "#8474ff",
-        "ink": "#e8eaed",
-        "muted": "#a5adb8",
-        "grid": "#2f353d",
-        "paper": "#15181d",
-    },
-}
 SERIES = 6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
 _TOKEN = re.compile(r"@(\w+)(?:/([\d.]+))?")
 
 

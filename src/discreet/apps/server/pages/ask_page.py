@@ -22,7 +22,7 @@ from discreet.apps.server.pages.rendering import in_both_themes, page
 from discreet.apps.server.pages.session_auth import PageRoute, SignedIn, Visitor, check_csrf
 from discreet.apps.server.request_bodies import AskRequest, read_ask
 from discreet.apps.server.rest.bearer_auth import read_body, service_of
-from discreet.asking.answers import Answer, show_error, show_value, uneven_ends
+from discreet.asking.answers import Answer, draw_chart, show_error, show_value, uneven_ends
 from discreet.asking.planning import Plan
 from discreet.asking.policy import Policy, PublicTable, Table, spell
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
@@ -37,6 +37,7 @@ KEYWORDS = (
 )  # fmt: skip
 MOST_KEYS = 200  # of a column, offered as completions
 MOST_ROWS = 2000  # of an answer, shown on the page
+WIDTHS = {"wide": 720.0, "narrow": 340.0}  # of a chart, in pixels
 
 
 page_router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -92,7 +93,7 @@ async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
 
 @json_router.post("/datasets/{name}/ask")
 async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
-    """Ask a question, and return its answer as a table and a figure."""
+    """Ask a question, and return its answer as a table and a chart."""
     dataset, asked = await _read(request, visitor, name)
     result = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
     if isinstance(result, Approval):
@@ -104,7 +105,7 @@ async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
                 "charge": result.charge,
                 "charged": result.charged,
                 "table": table_of(answer),
-                "figure": _figure(pictures.answer, answer),
+                "chart": charts_of(answer),
                 "gauge": (await gauge_of(dataset, visitor)).parts({}),
             }
         )
@@ -172,9 +173,17 @@ def margin(value: int | float, ends: Interval) -> str:
     return uneven_ends(value, ends) or f"± {show_error(value, ends)}"
 
 
-def _figure(draw: Callable[[Any], Picture], drawn: Plan | Answer) -> Any:
-    """Return a figure in both themes, or None where nothing in it has an error or interval."""
+def charts_of(answer: Answer) -> dict[str, str] | None:
+    """Return the answer's chart for wide and for narrow screens; None where no column is a number."""
+    table = answer.drawable()
+    if not table.measures:
+        return None
+    return {name: draw_chart(table, width=width).markup() for name, width in WIDTHS.items()}
+
+
+def _figure(draw: Callable[[Any], Picture], plan: Plan) -> Any:
+    """Return a figure in both themes, or None where nothing in it has an error."""
     try:
-        return in_both_themes(draw(drawn))
+        return in_both_themes(draw(plan))
     except DiscreetError:
         return None
