@@ -5,15 +5,17 @@ released.
 import datetime
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
 from discreet.asking.after import FAILED, After, Cell, Columns, Failed, Selected, Table, as_cell
+from discreet.asking.answers.chart import Drawable
 from discreet.asking.answers.line import Line, slots
+from discreet.asking.answers.notebook import as_html
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.wording import align, as_csv, cell, show_value
 from discreet.asking.planning import Plan
@@ -22,6 +24,7 @@ from discreet.kernel.numerics import Interval, Real, exact_confidence
 
 if TYPE_CHECKING:
     import pandas
+    import polars
     import pyarrow
 
 
@@ -71,6 +74,23 @@ class Answer:
     def marked(self) -> tuple[str, ...]:
         """The columns that the noise touched, and that have no interval: ranks, for example."""
         return () if self._selected is None else self._selected.marked
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
+        """Return the row at a place, or several."""
+        return self.rows[place]
+
+    def __bool__(self) -> bool:
+        return True  # an answer without rows is an answer
 
     @property
     def charged(self) -> bool:
@@ -177,16 +197,45 @@ class Answer:
         return [_with_ends(row, intervals) for row, intervals in self._at(level)]
 
     def to_pandas(self, *, confidence: Real | None = None) -> "pandas.DataFrame":
-        """Return the table as a pandas frame; with a confidence, interval ends next to the values."""
+        """Return a pandas frame, interval ends next to the values; at the answer's confidence or another."""
         import pandas
 
-        return pandas.DataFrame(self.records(confidence=confidence))
+        return pandas.DataFrame(self._with_intervals(confidence))
+
+    def to_polars(self, *, confidence: Real | None = None) -> "polars.DataFrame":
+        """Return a Polars frame, interval ends next to the values; at the answer's confidence or another."""
+        import polars
+
+        return polars.DataFrame(self._with_intervals(confidence), infer_schema_length=None)
 
     def to_arrow(self, *, confidence: Real | None = None) -> "pyarrow.Table":
-        """Return the table as an Arrow table; with a confidence, interval ends next to the values."""
+        """Return an Arrow table, interval ends next to the values; at the answer's confidence or another."""
         import pyarrow
 
-        return pyarrow.Table.from_pylist(self.records(confidence=confidence))
+        return pyarrow.Table.from_pylist(self._with_intervals(confidence))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the table to any library that reads Arrow streams; needs pyarrow."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _with_intervals(self, confidence: Real | None) -> list[dict[str, Value]]:
+        return self.records(confidence=self.plan.confidence if confidence is None else confidence)
+
+    def drawable(self) -> Drawable:
+        """Return what a chart is drawn from."""
+        noisy = self._noisy_columns()
+        measures = [name for name in noisy if self.types[name] in ("integer", "number")]
+        keys = [name for name in self.columns if name not in noisy]
+        return Drawable(tuple(keys), tuple(measures), self.rows, self.intervals, float(self.plan.confidence))
+
+    def _noisy_columns(self) -> list[str]:
+        """Return the columns that the noise decides."""
+        if self._selected is not None:
+            sure = [name for name in self.columns if all(row[name] is None for row in self.intervals)]
+            return [name for name in self.columns if name in self.marked or name not in sure]
+        width = len(self.plan.question.keys)
+        return [name for name, expression in self.plan.question.columns
+                if any(each.index >= width for each in slots(expression))]  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return rows, intervals and receipt, for programs."""
@@ -204,10 +253,23 @@ class Answer:
             "receipt": self.receipt.to_json(),
         }
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.drawable(), self.columns, notes=[self._caption(), self._paid()])
+
+    def _paid(self) -> str:
+        price, remaining = (self.receipt.in_words(name) for name in ("price", "remaining"))
+        return f"price {price} · remaining {remaining}"
+
     def __str__(self) -> str:
         lines = [list(self.columns)]
         for row, intervals in zip(self.rows, self.intervals, strict=True):
             lines.append([cell(row[name], intervals[name]) for name in self.columns])
+        return "\n".join([align(lines), "", self._caption()])
+
+    def _caption(self) -> str:
         noisy = any(each is not None for row in self.intervals for each in row.values())
         caption = (
             f"± at {float(self.plan.confidence):.0%} confidence"
@@ -215,7 +277,7 @@ class Answer:
             else "chosen by noise: see the receipt"
         )
         said = [caption if self.charged else f"{caption} · {FREE}", *self.remarks]
-        return "\n".join([align(lines), "", *said])
+        return "\n".join(said)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -293,8 +355,8 @@ class Adjusted(Answer):
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "post_processing": self.label}
 
-    def __str__(self) -> str:
-        return f"{super().__str__()}; {self.label}"
+    def _caption(self) -> str:
+        return f"{super()._caption()}; {self.label}"
 
     def save(self, folder: str | Path) -> None:
         """Save as any answer, with the released values next to it in raw.csv."""
