@@ -20,6 +20,7 @@ from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.renyi import RenyiDP
 from discreet.kernel.losses.sampled import Sampled
 from discreet.kernel.losses.shuffle import shuffled, shuffled_closed_form
+from discreet.kernel.losses.trade_off import Risk, risk
 from discreet.kernel.losses.zcdp import ZCDP, zcdp
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "PureDP",
     "Relation",
     "RenyiDP",
+    "Risk",
     "Sampled",
     "approx_max_divergence",
     "approximate",
@@ -54,6 +56,7 @@ __all__ = [
     "pure",
     "randomized_response",
     "read_loss",
+    "risk",
     "shuffled",
     "shuffled_closed_form",
     "zcdp",

@@ -112,8 +112,11 @@ class Landscape:
         return replace(best, size=min(best.size, target + best.theta * near - best.log_moment) - 2), near
 
     def better(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
-        """The tilt now that ε is known better: how small e^(θε)δ/e^K really is; or that of this ε, if far less so."""
-        known, other = self._seen(tilt, epsilon, target), self._seen(self.at_epsilon(epsilon), epsilon, target)
+        """The tilt now that ε is known better: how small e^(θε)δ/e^K is there; or a far better one."""
+        known, other = (
+            self._seen(tilt, epsilon, target),
+            self._seen(self.at_epsilon(epsilon), epsilon, target),
+        )
         return other if other.size > known.size + FAR_LESS else known
 
     def _seen(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
