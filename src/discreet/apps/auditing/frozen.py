@@ -5,9 +5,10 @@ All else is the real thing: planning, ledger, engine, release, storage, answer. 
 the data shows. Only invented data are ever opened so: `Stage` makes them.
 """
 
+import contextlib
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -192,6 +193,10 @@ class _WatchedEngine:
 
     def close(self) -> None:
         self._engine.close()
+
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Callable[[ExactPlan], ExactTable]]:
+        yield self.run
 
     def run(self, plan: ExactPlan) -> ExactTable:
         table = self._engine.run(replace(plan, salt=self._watched.salt))

@@ -21,8 +21,7 @@ from fastapi import FastAPI
 import discreet
 from discreet.apps.server import lab, pages, rest
 from discreet.apps.server.http_errors import handle_failures
-from discreet.apps.server.journal import JournalRequests
-from discreet.apps.server.middleware import HideInternalErrors, SecurityHeaders
+from discreet.apps.server.journal import HideInternalErrors, JournalRequests, SecurityHeaders
 from discreet.apps.server.pages.session_auth import SessionAuth, error_page
 from discreet.apps.server.people import People, Person
 from discreet.apps.server.service import Service

@@ -17,8 +17,7 @@ from discreet.apps.server.limits import Limits
 from discreet.apps.server.people import Person
 from discreet.apps.server.request_bodies import AskRequest
 from discreet.apps.server.watch_sessions import WatchSessions
-from discreet.apps.server.worker import read
-from discreet.apps.server.worker_pool import WorkerPool
+from discreet.apps.server.worker_pool import WorkerPool, read
 from discreet.asking.answers import Answer
 from discreet.asking.curator import Curator
 from discreet.asking.planning import Plan, as_notion, budget_of, price_of

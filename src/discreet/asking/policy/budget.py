@@ -6,37 +6,29 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidParameter
+from discreet.kernel.losses import Notion
+from discreet.kernel.losses.notion import find_notion
 from discreet.kernel.numerics import exact, exact_delta, exact_epsilon, exact_positive, exact_whole
 
 Budget: TypeAlias = tuple[tuple[str, Fraction], ...]
 
-# The names each notion goes by: pure and approximate, zero-concentrated, Gaussian.
-SHAPES = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"rho", "delta"}, {"mu"})
+READERS = {"epsilon": exact_epsilon, "delta": exact_delta}  # other numbers of a notion are positive
 
 
 def read_budget(value: object) -> Budget:
-    """Return a budget from a mapping, or from any notion whose fields carry these names.
+    """Return a budget from a mapping, or from a notion.
 
     >>> read_budget({"epsilon": 1, "delta": 1e-6})
     (('delta', Fraction(1, 1000000)), ('epsilon', Fraction(1, 1)))
     """
-    names = ("epsilon", "delta", "rho", "mu")
-    if isinstance(value, Mapping):
-        given = dict(value)
-    else:
-        given = {name: getattr(value, name) for name in names if name in _fields(value)}
-    if set(given) not in SHAPES:
-        raise InvalidParameter(
-            "budget must be { epsilon }, { epsilon, delta }, { rho }, { rho, delta } or { mu }, "
-            f"got {sorted(map(str, given))}.",
-            parameter="budget",
-        )
-    readers = {"epsilon": exact_epsilon, "delta": exact_delta, "rho": exact_positive, "mu": exact_positive}
-    return tuple((name, readers[name](given[name], name=f"budget {name}")) for name in sorted(given))
-
-
-def _fields(value: object) -> tuple[str, ...]:
-    return tuple(getattr(type(value), "__dataclass_fields__", ()))
+    given = (
+        dict(value) if isinstance(value, Mapping) else value.numbers() if isinstance(value, Notion) else {}
+    )
+    find_notion(given)
+    return tuple(
+        (name, READERS.get(name, exact_positive)(given[name], name=f"budget {name}"))
+        for name in sorted(given)
+    )
 
 
 SERVER_SETTINGS = {"deadline_s", "approve_above", "max_cells", "daily", "default_price", "postgres"}
