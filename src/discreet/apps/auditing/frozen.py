@@ -5,9 +5,10 @@ All else is the real thing: planning, ledger, engine, release, storage, answer. 
 the data shows. Only invented data are ever opened so: `Stage` makes them.
 """
 
+import contextlib
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -174,9 +175,9 @@ class _WatchedEngine:
             engine._execute = self._written_down(engine._execute)
 
     def _written_down(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        def executed(statement: Any, *how: Any) -> Any:
+        def executed(statement: Any, *how: Any, **where: Any) -> Any:
             self._watched.statements.append(statement.sql())
-            return execute(statement, *how)
+            return execute(statement, *how, **where)
 
         return executed
 
@@ -193,8 +194,16 @@ class _WatchedEngine:
     def close(self) -> None:
         self._engine.close()
 
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Callable[[ExactPlan], ExactTable]]:
+        with self._engine.question() as run:
+            yield lambda plan: self._seen(plan, run)
+
     def run(self, plan: ExactPlan) -> ExactTable:
-        table = self._engine.run(replace(plan, salt=self._watched.salt))
+        return self._seen(plan, self._engine.run)
+
+    def _seen(self, plan: ExactPlan, run: Callable[[ExactPlan], ExactTable]) -> ExactTable:
+        table = run(replace(plan, salt=self._watched.salt))
         if plan.tally is None:
             self._watched.groups = table.groups  # that keys are selected from
         return table
