@@ -69,7 +69,7 @@ layers: setup
 
 docs: setup system ## draw the pictures of docs/ anew, and the table of the first course
 	@$(BIN)/python scripts/make-pictures
-	@$(BIN)/python scripts/make-seed-table
+	@$(BIN)/python scripts/make-course-table
 	@$(BIN)/python scripts/make-mechanism-table
 
 soak: setup $(STAMPS)/spark system ## the full counts: kills, races, generated cases, long audits (an hour or so)

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.auditing.datasets import invent_neighbours
-from discreet.apps.auditing.releasing import ExactSide, Releases
+from discreet.apps.auditing.question import ExactSide, Releases
 from discreet.apps.auditing.stage import Stage
 from discreet.asking import release
 from discreet.asking.engines import memory

@@ -16,9 +16,9 @@ from discreet.apps.auditing.datasets import Neighbours, invent_neighbours
 from discreet.apps.auditing.frozen import FrozenCurator
 from discreet.apps.auditing.looking import Asking, differences, look
 from discreet.apps.auditing.moves import Move, measure_moves
+from discreet.apps.auditing.people import literals_of
 from discreet.apps.auditing.report import Verdict
 from discreet.apps.auditing.stage import Stage
-from discreet.apps.auditing.values import literals_of
 from discreet.asking.dry_run import complete
 from discreet.asking.planning import Asked, Plan, Terms, plan_asked
 from discreet.asking.policy import Policy, from_policy

@@ -126,6 +126,7 @@ def try_out(
             'bounds must be declared for a dry run. Leave out bounds="auto".', parameter="bounds"
         )
     (plan,) = plan_asked(question, complete(policy), **terms)
+    plan = replace(plan, after=None)  # of the answer itself, not of what is selected from it
     return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
+from discreet.asking.after import After
 from discreet.asking.planning.how import How
 from discreet.asking.planning.noise import Share
 from discreet.asking.planning.promise import Promise
@@ -38,6 +39,7 @@ class Plan:
     confidence: Fraction
     how: How = field(default_factory=How)
     search: Search | None = None
+    after: After | None = None  # what is selected from the answer: free, and no part of what is charged
 
     @property
     def asked(self) -> str:

@@ -10,7 +10,7 @@ from discreet.kernel.mechanisms.mechanism import Case
 from discreet.kernel.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
 from discreet.kernel.numerics import Real
 from discreet.kernel.randomness import Source, fresh_source, permute_and_flip
-from discreet.kernel.randomness.scores import Scores
+from discreet.kernel.randomness.selection import Scores
 
 
 @dataclass(frozen=True, init=False)
