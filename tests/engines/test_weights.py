@@ -14,10 +14,12 @@ from discreet.asking.engines.sql.weighing import Weighing
 from discreet.asking.planning import Bernstein, Excess, Lattice, Limit, Sum, weighted_reach_of
 from discreet.asking.planning.widths import check_widths
 from discreet.errors import EngineFailure, UnsupportedQuery
+from engines.extremes import POLICY, ROWS
 from engines.people import BIG, as_arrow, crowd, tables
 from engines.registry import MAKERS
 from engines.test_agreement import EMPTY, MIXED, PHASES, QUIET, plans_of, seen
 from engines.test_bounding import without
+from engines.test_outcomes import asked
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 
@@ -291,3 +293,27 @@ def test_the_reach_of_a_plan_says_whether_parts_may_be_negative(measured, signed
     reach = weighted_reach_of(plan, "replace")
     assert (reach.most, reach.signed) == (40, signed)
     assert reach.numbers == (len(plan.labels) + 1) * len(plan.measures)
+
+
+EXTREME_LIMITS = (1, 2**22, 2**33, 2**56 - 1, 2**86 - 1)
+OFTEN = {1: 24, FEW["spark"]: 6}  # questions
+
+
+def fits(plan):
+    try:
+        check_widths(plan)
+    except UnsupportedQuery:
+        return False
+    return True
+
+
+def test_no_value_of_any_row_makes_a_weighted_plan_fail(opened):
+    """Questions at the ends of every range and type, asked of a table that holds all those ends."""
+    reference, met = MemoryEngine(POLICY, ROWS), 0
+    with opened(POLICY, ROWS) as engine:
+        for _, plan in asked(engine.policy, 1, OFTEN[opened.step]):
+            exact = [each for own in plan.sets for each in own.exact.plans] if plan is not None else []
+            for each in (each for one in exact for each in weighed(one, limits=EXTREME_LIMITS) if fits(each)):
+                assert seen(engine.run(each)) == seen(reference.run(each))
+                met += 1
+    assert met > OFTEN[opened.step]
