@@ -12,10 +12,10 @@ import pytest
 import discreet
 from discreet.asking.planning import PASSES
 from discreet.asking.queries import read_sql
+from discreet.asking.queries.functions import FUNCTIONS
 from discreet.asking.queries.nodes import AggregateName, Call, Case, Expression, Literal, Name, Node
-from discreet.asking.queries.types import FUNCTIONS
 from planning.golden import DESCRIBE, PLANS, kept_at, read_plans, write_pass, written
-from queries.test_read import ACCEPTED, REFUSED
+from queries.test_read import ACCEPTED, AFTER, REFUSED
 
 EVERY = read_plans()
 
@@ -31,7 +31,7 @@ def nodes(tree):
             yield from nodes(getattr(tree, field.name))
 
 
-TREES = [each for text in ACCEPTED for each in nodes(read_sql(text))]
+TREES = [each for text in (*ACCEPTED, *AFTER) for each in nodes(read_sql(text))]
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@
 Every mechanism of a charged plan is replaced by a copy that returns numbers of its place in the plan alone.
 All else is the real thing: planning, ledger, engine, release, storage, answer. So whatever else depends on
 the data shows. Only invented data are ever opened so: `Stage` makes them.
+
+Tested by: tests/auditing/test_replay.py
 """
 
 import contextlib
@@ -183,9 +185,9 @@ class _WatchedEngine:
             engine._execute = self._written_down(engine._execute)
 
     def _written_down(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        def executed(statement: Any, *how: Any) -> Any:
+        def executed(statement: Any, *how: Any, **where: Any) -> Any:
             self._watched.statements.append(statement.sql())
-            return execute(statement, *how)
+            return execute(statement, *how, **where)
 
         return executed
 
@@ -204,10 +206,14 @@ class _WatchedEngine:
 
     @contextlib.contextmanager
     def question(self) -> Iterator[Callable[[ExactPlan], ExactTable]]:
-        yield self.run
+        with self._engine.question() as run:
+            yield lambda plan: self._seen(plan, run)
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        table = self._engine.run(replace(plan, salt=self._watched.salt))
+        return self._seen(plan, self._engine.run)
+
+    def _seen(self, plan: ExactPlan, run: Callable[[ExactPlan], ExactTable]) -> ExactTable:
+        table = run(replace(plan, salt=self._watched.salt))
         if plan.tally is None:
             self._watched.groups = table.groups  # that keys are selected from
         return table
