@@ -23,7 +23,6 @@ ASKING = {
     "asking/planning/steps.py", "asking/planning/words.py", "asking/release.py",
     "apps/server/lab/drawings.py",
 }  # fmt: skip
-DISPATCHING = {"apps/cli/budget.py"}
 
 
 def name_dispatches(tree):
@@ -119,8 +118,7 @@ def place_of(path):
 
 @pytest.mark.parametrize("path", PLACES, ids=place_of)
 def test_nothing_is_decided_by_the_name_of_a_class(path):
-    found = name_dispatches(ast.parse(path.read_text()))
-    assert found == [] or place_of(path) in DISPATCHING
+    assert name_dispatches(ast.parse(path.read_text())) == []
 
 
 @pytest.mark.parametrize("path", PLACES, ids=place_of)

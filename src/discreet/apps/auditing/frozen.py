@@ -3,6 +3,8 @@
 Every mechanism of a charged plan is replaced by a copy that returns numbers of its place in the plan alone.
 All else is the real thing: planning, ledger, engine, release, storage, answer. So whatever else depends on
 the data shows. Only invented data are ever opened so: `Stage` makes them.
+
+Tested by: tests/auditing/test_replay.py
 """
 
 import contextlib

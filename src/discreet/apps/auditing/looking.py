@@ -1,4 +1,7 @@
-"""All that an analyst can see of a question, written down; and where two such records differ."""
+"""All that an analyst can see of a question, written down; and where two such records differ.
+
+Tested by: tests/auditing/test_replay.py
+"""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,7 @@
-"""How far one unit moved what a mechanism is given, as a part of what the mechanism was calibrated to."""
+"""How far one unit moved what a mechanism is given, as a part of what the mechanism was calibrated to.
+
+Tested by: tests/auditing/test_replay.py
+"""
 
 import math
 from collections import defaultdict

@@ -3,6 +3,8 @@
 A notion is one file and one import line in `losses/__init__.py`: accounts, ledgers, policies, the command
 line and the pages find it in NOTIONS. An account adds up costs, pairs of value^power and a failure
 probability, each rounded up once; a budget of the notion says what a loss and a promise cost.
+
+Tested by: tests/accounting/test_costs.py, tests/recipes/test_notion_recipe.py
 """
 
 from abc import ABC, abstractmethod
