@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000  # of any table after the noise
 MOST_FOLLOWED = 1_000  # rows of a table whose noise is followed
 MOST_TRACED = 200_000  # rows that all windows of a level are over
-SECONDS = 5.0
+SECONDS = 2.0
 CONFIG: dict[str, Any] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.asking.after import After
+from discreet.asking.after import After, Columns
 from discreet.asking.planning.how import How
 from discreet.asking.planning.noise import Share
 from discreet.asking.planning.promise import Promise
@@ -45,6 +45,13 @@ class Plan:
     def asked(self) -> str:
         """The question as the ledger knows it: its text, and how it is to be planned."""
         return self.text + self.how.words
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that the answer will show, with their types."""
+        if self.after is not None:
+            return self.after.columns
+        return tuple((name, each.type or "text") for name, each in self.question.columns)
 
     @property
     def promises(self) -> tuple[Promise, ...]:

@@ -193,8 +193,8 @@ def _undeclared(*nodes: Expression) -> str:
     if not texts:
         return ""
     return (
-        f" Column {texts[0]!r} is text until its owner declares bounds or another type for it (on the command "
-        f"line --types {texts[0]}=number)."
+        f" Column {texts[0]!r} is text until its owner declares bounds or another type for it "
+        f"(on the command line --types {texts[0]}=number)."
     )
 
 
