@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.asking.after.level import Columns, Level, find_names
 from discreet.asking.after.noise import MARKED, Cell, Follower, Noisy, Table, intervals
 from discreet.asking.after.split import RELEASED
-from discreet.asking.after.statement import MOST_LETTERS, SQL_TYPES, Writer
+from discreet.asking.after.writing import MOST_LETTERS, SQL_TYPES, Writer
 from discreet.asking.policy import Type, Value
-from discreet.asking.queries.nodes import Nested, Query, Select, TableName, Union, refuse
-from discreet.errors import InternalError
+from discreet.asking.queries.nodes import Nested, Query, Select, TableName, Union, aggregates, refuse
+from discreet.errors import InternalError, UnsupportedQuery
 from discreet.kernel.numerics import Interval
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _run(query: Query, columns: Columns, table: Table) -> _Found:
         clock.start()
         try:
             return _Runner(connection, _Found(columns, table)).run(query)
-        except (duckdb.Error, OverflowError, UnicodeError):
+        except (duckdb.Error, OverflowError, UnicodeError, UnsupportedQuery):
             if table.rows:
                 raise Failed from None
             raise
@@ -178,7 +178,8 @@ class _Runner:
 
     def _single(self, query: Select) -> _Found:
         found = self.run(query)
-        if len(found.columns) != 1 or len(found.table.rows) > 1:
+        one = aggregates(query) and not query.keys and query.sets is None  # whatever the rows are
+        if len(found.columns) != 1 or not (one or query.limit == 1):
             refuse(
                 "subquery",
                 "A subquery in an expression gives one value: one aggregate without GROUP BY.",
