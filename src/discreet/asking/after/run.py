@@ -71,6 +71,12 @@ class After:
 
     def apply(self, columns: Columns, table: Table, confidence: Fraction) -> "Selected":
         """Return the rows that it selects from an answer; Failed where there are none."""
+        try:
+            return self._apply(columns, table, confidence)
+        except Exception:  # noqa: BLE001  whatever it is, the answer was paid for and is shown
+            raise Failed from None
+
+    def _apply(self, columns: Columns, table: Table, confidence: Fraction) -> "Selected":
         if len(table.rows) > MOST_ROWS:
             raise Failed
         found = _run(self.query, columns, table)
