@@ -43,7 +43,7 @@ def exact_plans():
             plans = plan_asked(sql, POLICY, epsilon=0.5)
         except UnsupportedQuery:
             continue
-        yield from ((name, exact) for plan in plans for each in plan.sets for exact in each.exact.plans)
+        yield from ((name, exact) for plan in plans for each in plan.sets for exact in each.reads)
 
 
 @pytest.mark.parametrize(
