@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from discreet.asking.policy import from_toml
+from discreet.asking.queries.functions import CASTS, FUNCTIONS
 from discreet.asking.queries.nodes import (
     Aggregate,
     AggregateName,
@@ -31,7 +32,6 @@ from discreet.asking.queries.nodes import (
     TableName,
     Union,
 )
-from discreet.asking.queries.types import CASTS, FUNCTIONS
 
 POLICY = from_toml(
     """

@@ -19,7 +19,8 @@ POLICY = TABLE["POLICY"]
 
 def stops(count=200):
     draw = random.Random(5)
-    names = {"race": TABLE["RACES"], "gender": ["Male", "Female", " male ", ""], "problem": ["traffic", "other"],
+    genders = ["Male", "Female", " male ", ""]
+    names = {"race": TABLE["RACES"], "gender": genders, "problem": ["traffic", "other"],
              "personSearch": ["NO", "YES"], "neighborhood": ["Downtown West", "down", "Éire", "", "Uptown"],
              "citationIssued": ["YES", "NO"]}  # fmt: skip
     first = datetime.datetime(2017, 1, 1)
@@ -42,7 +43,7 @@ def exact_plans():
             plans = plan_asked(sql, POLICY, epsilon=0.5)
         except UnsupportedQuery:
             continue
-        yield from ((name, exact) for plan in plans for each in plan.sets for exact in each.exact.plans)
+        yield from ((name, exact) for plan in plans for each in plan.sets for exact in each.reads)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from discreet.asking.queries import Call, Literal, evaluate
 from discreet.asking.queries.evaluate import LENIENT, STRICT
-from discreet.asking.queries.types import FUNCTIONS
+from discreet.asking.queries.functions import FUNCTIONS
 
 
 def value(function, *arguments):

@@ -1,4 +1,7 @@
-"""The black-box attack: choose events on some samples, count them on others, pay for everything tried."""
+"""The black-box attack: choose events on some samples, count them on others, pay for everything tried.
+
+Tested by: tests/auditing/test_audit.py
+"""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

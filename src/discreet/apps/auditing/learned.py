@@ -3,6 +3,8 @@
 A sum of log-ratios of single columns is the exact likelihood ratio where positions are independent. A linear
 combination finds noise that positions share. Boosted trees find interactions. All are fitted on training
 samples and then treated as a feature like any other: being wrong costs them power, never soundness.
+
+Tested by: tests/auditing/test_audit.py
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""All that an analyst can see of a question, written down; and where two such records differ."""
+"""All that an analyst can see of a question, written down; and where two such records differ.
+
+Tested by: tests/auditing/test_replay.py
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,7 +11,7 @@ from typing import Any
 
 from discreet.apps.auditing.frozen import Call, FrozenCurator
 from discreet.apps.auditing.outcomes import canonical, shape_of
-from discreet.asking.planning import Asked, Plan, named_price
+from discreet.asking.planning import Plan, QuestionLike, named_price
 
 SHOWN = 60  # characters on either side of a difference
 
@@ -17,7 +20,7 @@ SHOWN = 60  # characters on either side of a difference
 class Asking:
     """A question with its terms, who asks it, and the salt that contributions are bounded by."""
 
-    question: Asked
+    question: QuestionLike
     terms: Mapping[str, Any]
     analyst: str
     salt: int

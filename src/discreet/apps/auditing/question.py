@@ -24,7 +24,7 @@ from discreet.apps.auditing.replay import Replay, ReplayReport, fix_terms, read_
 from discreet.apps.auditing.report import AuditReport, Verdict
 from discreet.asking.curator import Curator
 from discreet.asking.dry_run import complete
-from discreet.asking.planning import Asked, ExactPlan, ExactTable, Plan, SetPlan, Within
+from discreet.asking.planning import ExactPlan, ExactTable, Plan, QuestionLike, SetPlan, Within
 from discreet.asking.policy import Policy
 from discreet.asking.release import Outcome, release_invented
 from discreet.errors import DiscreetError
@@ -57,7 +57,7 @@ class ExactSide:
     @classmethod
     def of(cls, plan: Plan, words: str, run: Callable[[ExactPlan], ExactTable]) -> "ExactSide":
         """Run the exact plans once; that they fail is an outcome too."""
-        plans = [exact for each in plan.sets for exact in each.exact.plans]
+        plans = [exact for each in plan.sets for exact in each.reads]
         try:
             return cls(words, {_which(exact): run(exact) for exact in plans})
         except DiscreetError as failure:
@@ -115,11 +115,10 @@ class Releases:
 
 
 def _widen(each: SetPlan, copies: int) -> SetPlan:
-    plans = tuple(
-        plan if plan.labels is None else replace(plan, labels=_numbered(plan.labels, copies))
-        for plan in each.exact.plans
-    )
-    return replace(each, exact=replace(each.exact, plans=plans))
+    def widen(plan: ExactPlan) -> ExactPlan:
+        return plan if plan.labels is None else replace(plan, labels=_numbered(plan.labels, copies))
+
+    return replace(each, stages=tuple(replace(stage, plan=widen(stage.plan)) for stage in each.draws))
 
 
 def _as_array(outcome: Outcome, copies: int) -> Any:
@@ -192,7 +191,7 @@ class QuestionReport:
 
 
 def audit_question(
-    question: Asked,
+    question: QuestionLike,
     *,
     policy: Policy | str | Path,
     engine: str = "duckdb",
@@ -260,13 +259,8 @@ def _affordable(asks: int, plan: Plan) -> int:
 
 def _crowds(plan: Plan, policy: Policy) -> list[Neighbours]:
     """Where keys are private, a pair whose keys are shown now and then."""
-    return [invent_crowd(policy, _now_and_then(shown)) for each in plan.sets[:1] for shown in _showing(each)]
-
-
-def _showing(each: SetPlan) -> list[KeySelection | CountedKeys]:
-    """What decides about private keys."""
-    deciding = [each.selection, *(step.noise for step in each.noises)]
-    return [one for one in deciding if isinstance(one, KeySelection | CountedKeys)]
+    deciding = [each.keys_stage.mechanism for each in plan.sets[:1] if each.keys_stage is not None]
+    return [invent_crowd(policy, _now_and_then(each)) for each in deciding]
 
 
 def _now_and_then(selection: KeySelection | CountedKeys) -> int:
@@ -289,7 +283,7 @@ class _Asker:
 
     words: str
     curator: Curator
-    question: Asked
+    question: QuestionLike
     terms: dict[str, Any]
     asked: list[int]
 
@@ -306,7 +300,9 @@ class _Asker:
         return tuple(tuple(row.values()) for row in answer.rows)
 
 
-def _askers(stage: Replay, question: Asked, terms: dict[str, Any], pair: Neighbours) -> tuple[_Asker, _Asker]:
+def _askers(
+    stage: Replay, question: QuestionLike, terms: dict[str, Any], pair: Neighbours
+) -> tuple[_Asker, _Asker]:
     first, second = (
         _Asker(data.words, stage.stage.curator(data), question, terms, [])
         for data in (pair.first, pair.second)

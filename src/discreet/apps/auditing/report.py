@@ -1,4 +1,7 @@
-"""The report of an audit: the verdict, its witness, its power, and the evidence it follows from."""
+"""The report of an audit: the verdict, its witness, its power, and the evidence it follows from.
+
+Tested by: tests/auditing/test_audit.py
+"""
 
 import json
 import math

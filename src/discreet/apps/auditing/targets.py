@@ -1,4 +1,7 @@
-"""What is audited: mechanisms, by the protocol that they keep, as functions with pairs and finite laws."""
+"""What is audited: mechanisms, by the protocol that they keep, as functions with pairs and finite laws.
+
+Tested by: tests/auditing/test_mechanisms.py
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

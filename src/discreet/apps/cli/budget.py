@@ -1,4 +1,7 @@
-"""discreet budget and history: the accounts of a ledger, and everything that happened to a data set."""
+"""discreet budget and history: the accounts of a ledger, and everything that happened to a data set.
+
+Tested by: tests/cli/test_ledger.py
+"""
 
 import json as json_module
 from fractions import Fraction

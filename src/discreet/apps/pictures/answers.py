@@ -1,4 +1,8 @@
-"""Pictures of answers: released tables, maps of cities, and shares estimated from local reports."""
+"""Pictures of answers: released tables, maps of cities, and shares estimated from local reports.
+
+Tested by: tests/pictures/test_released.py, tests/pictures/test_maps.py,
+tests/pictures/test_local_shares.py
+"""
 
 import base64
 import json

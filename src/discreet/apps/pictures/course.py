@@ -1,4 +1,8 @@
-"""Pictures for the course: leaks of exact answers, randomised response, streams, composition."""
+"""Pictures for the course: leaks of exact answers, randomised response, streams, composition.
+
+Tested by: tests/pictures/test_experiments.py, tests/pictures/test_responses.py,
+tests/pictures/test_lab_pictures.py
+"""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

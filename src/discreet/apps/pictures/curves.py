@@ -1,4 +1,7 @@
-"""Curves of losses: what an attacker can gain, and how losses compose."""
+"""Curves of losses: what an attacker can gain, and how losses compose.
+
+Tested by: tests/pictures/test_attacks.py, tests/pictures/test_compositions.py
+"""
 
 import math
 from collections import Counter

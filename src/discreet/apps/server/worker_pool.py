@@ -22,8 +22,8 @@ from discreet.apps.server.http_errors import unreachable
 from discreet.asking.engines import Engine
 from discreet.asking.planning import ExactPlan, ExactTable, Plan
 from discreet.asking.query_run import run_plans
-from discreet.asking.release import Permit
 from discreet.errors import EngineFailure
+from discreet.kernel.plan import Permit
 
 # The code of a worker process: it opens one engine from the policy and runs one job at a time.
 #

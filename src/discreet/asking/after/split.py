@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from discreet.asking.policy import Policy
+from discreet.asking.queries.functions import AFTER
 from discreet.asking.queries.nodes import (
     Aggregate,
     Call,
@@ -32,7 +33,7 @@ from discreet.asking.queries.nodes import (
 )
 from discreet.asking.queries.question import domain_of
 from discreet.asking.queries.resolve import expand, is_question, is_released, source_of
-from discreet.asking.queries.types import AFTER, Scope, assign_types
+from discreet.asking.queries.types import Scope, assign_types
 
 RELEASED = "#released"  # the answer's name in what is around it: no table has it
 SEVERAL = (

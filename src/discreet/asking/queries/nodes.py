@@ -57,7 +57,7 @@ class Name(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """One of the total functions of `discreet.asking.queries.types`."""
+    """One of the total functions of `discreet.asking.queries.functions`."""
 
     function: str
     arguments: tuple[Expression, ...]

@@ -186,13 +186,16 @@ def _read_rounding(node: exp.Round) -> Expression:
 
 
 def _read_power(node: exp.Pow) -> Expression:
-    """Return x to the power of 2, 3 or 4 as a product, and of 0.5 as a root; the rest is after the noise."""
+    """Return x to the power of 2, 3 or 4 as a product of doubles, and of 0.5 as a root; others are after the
+    noise.
+    """
     only(node, "this", "expression")
     value, power, place = read_expression(node.this), read_expression(node.expression), place_of(node)
     if isinstance(power, Literal) and power.value in (2, 3, 4):
-        product = value
+        number = Call("multiply", (Literal(1.0), value), place=place)
+        product: Expression = number
         for _ in range(int(power.value) - 1):  # type: ignore[arg-type]
-            product = Call("multiply", (product, value), place=place)
+            product = Call("multiply", (product, number), place=place)
         return product
     if isinstance(power, Literal) and power.value == 0.5:
         return Call("sqrt", (value,), place=place)
@@ -324,9 +327,8 @@ def _read_difference(node: exp.DateDiff) -> Expression:
     def call(function: str, *parts: Expression) -> Expression:
         return Call(function, parts, place=place)
 
-    def days(truncated: str | None = None) -> Expression:
-        ends = [call("to_date", each) for each in (last, first)]
-        return call("subtract", *(ends if truncated is None else (call(truncated, each) for each in ends)))
+    def days() -> Expression:
+        return call("subtract", *(call("to_date", each) for each in (last, first)))
 
     def differing(*parts: tuple[str, int]) -> Expression:
         total: Expression | None = None
@@ -341,7 +343,7 @@ def _read_difference(node: exp.DateDiff) -> Expression:
         "year": lambda: differing(("year", 1)),
         "quarter": lambda: differing(("year", 4), ("quarter", 1)),
         "month": lambda: differing(("year", 12), ("month", 1)),
-        "week": lambda: call("divide_whole", days("trunc_week"), Literal(7)),
+        "week": lambda: call("divide_whole", days(), Literal(7)),  # seven days, wherever a week begins
         "day": days,
         "hour": lambda: differing(("day", 24), ("hour", 1)),
         "minute": lambda: differing(("day", 1440), ("hour", 60), ("minute", 1)),

@@ -1,4 +1,7 @@
-"""The fully adaptive filter for (epsilon, delta): many small charges cost less than their sum."""
+"""The fully adaptive filter for (epsilon, delta): many small charges cost less than their sum.
+
+Tested by: tests/accounting/test_rules.py, tests/accounting/test_limits.py
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction

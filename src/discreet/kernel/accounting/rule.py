@@ -1,4 +1,7 @@
-"""A rule: how an account prices a loss, and what its total may reach. Fixed when the account is made."""
+"""A rule: how an account prices a loss, and what its total may reach. Fixed when the account is made.
+
+Tested by: tests/accounting/test_rules.py, tests/accounting/test_costs.py
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

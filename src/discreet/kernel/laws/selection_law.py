@@ -1,4 +1,7 @@
-"""Laws of choices among scores, and of the transcripts of the sparse vector technique."""
+"""Laws of choices among scores, and of the transcripts of the sparse vector technique.
+
+Tested by: tests/conformance/test_mechanisms.py, tests/mechanisms/test_sparse.py
+"""
 
 import math
 from collections.abc import Hashable, Iterator, Sequence

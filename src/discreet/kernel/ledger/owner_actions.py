@@ -1,4 +1,7 @@
-"""What the owner of a data set may say: entries of the chain, like everything else."""
+"""What the owner of a data set may say: entries of the chain, like everything else.
+
+Tested by: tests/ledger/test_amending.py
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace

@@ -1,4 +1,7 @@
-"""Statements of account: balances in the notion of the budget, and the history."""
+"""Statements of account: balances in the notion of the budget, and the history.
+
+Tested by: tests/ledger/test_balance.py
+"""
 
 import math
 from collections.abc import Iterator

@@ -2,6 +2,8 @@
 
 A float that a loss answers with is never below the truth; here it stands for its binary value, not for the
 decimal it prints, so it stays so.
+
+Tested by: tests/accounting/test_bounds.py
 """
 
 import math

@@ -1,4 +1,7 @@
-"""The exponential mechanism: a candidate, chosen with probability that grows exponentially with its score."""
+"""The exponential mechanism: a candidate, chosen with probability that grows exponentially with its score.
+
+Tested by: tests/mechanisms/test_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 import math
 from collections.abc import Sequence

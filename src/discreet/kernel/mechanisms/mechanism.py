@@ -1,4 +1,7 @@
-"""The protocol that every mechanism keeps, what the shared checks need of it, and worst-case neighbours."""
+"""The protocol that every mechanism keeps, what the shared checks need of it, and worst-case neighbours.
+
+Tested by: tests/conformance/test_mechanisms.py, tests/auditing/test_neighbours.py
+"""
 
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction

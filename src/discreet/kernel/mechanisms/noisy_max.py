@@ -1,4 +1,7 @@
-"""Report noisy max: add noise to every score, publish only the index of the largest."""
+"""Report noisy max: add noise to every score, publish only the index of the largest.
+
+Tested by: tests/mechanisms/test_noisy_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""NumericSparse: the values above a threshold, each released with noise of its own."""
+"""NumericSparse: the values above a threshold, each released with noise of its own.
+
+Tested by: tests/mechanisms/test_sparse.py
+"""
 
 import math
 from collections.abc import Sequence

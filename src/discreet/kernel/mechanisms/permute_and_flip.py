@@ -1,4 +1,7 @@
-"""Permute-and-flip: like the exponential mechanism, and never worse."""
+"""Permute-and-flip: like the exponential mechanism, and never worse.
+
+Tested by: tests/mechanisms/test_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

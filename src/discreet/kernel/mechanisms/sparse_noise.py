@@ -1,4 +1,7 @@
-"""How much noise the sparse vector technique needs, and what it costs."""
+"""How much noise the sparse vector technique needs, and what it costs.
+
+Tested by: tests/mechanisms/test_sparse.py
+"""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""Sparse vectors: which values of a stream are above a threshold? Paid for whole, run once."""
+"""Sparse vectors: which values of a stream are above a threshold? Paid for whole, run once.
+
+Tested by: tests/mechanisms/test_sparse.py
+"""
 
 import inspect
 import math

@@ -1,4 +1,7 @@
-"""The k best candidates, best first."""
+"""The k best candidates, best first.
+
+Tested by: tests/mechanisms/test_noisy_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
