@@ -142,6 +142,7 @@ class PostgresServer:
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(1):
                     await stream.writer.wait_closed()
+            stream.writer.transport.abort()  # before the socket is closed, which another may then reuse
 
     async def _begin(self, stream: Stream, length: int, code: int, address: str, *, tls: bool) -> None:
         if code == wire.CANCEL and length == 16:
@@ -166,6 +167,8 @@ class PostgresServer:
                 error_message(Fatal("08P01", "This is not PostgreSQL's protocol, or too long."))
             )
         except Fatal as error:
+            if error.state.startswith("28"):
+                self._service.journal.write("POSTGRES", "login", 401)
             await stream.send(error_message(error))
         except (Gone, TimeoutError, OSError):
             raise

@@ -224,7 +224,7 @@ class Session:
                 return FreeAnswer((Column("set_config", TEXT),), [(change[1],)])
             return catalogue_sql.run(tree, self.catalogue, facts)
 
-        return await self.service.executor.plan(answer)
+        return await self.catalogue.use(answer)
 
     # --- asking --------------------------------------------------------------------------------------------
 
