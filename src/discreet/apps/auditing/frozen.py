@@ -3,11 +3,14 @@
 Every mechanism of a charged plan is replaced by a copy that returns numbers of its place in the plan alone.
 All else is the real thing: planning, ledger, engine, release, storage, answer. So whatever else depends on
 the data shows. Only invented data are ever opened so: `Stage` makes them.
+
+Tested by: tests/auditing/test_replay.py
 """
 
+import contextlib
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -15,24 +18,33 @@ import numpy as np
 
 from discreet.asking.curator import Curator
 from discreet.asking.engines import Engine
-from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan
+from discreet.asking.planning import (
+    AddNoise,
+    ChooseLabel,
+    ChooseQuantile,
+    CountAndShow,
+    ExactPlan,
+    ExactTable,
+    Plan,
+    SelectKeys,
+    SetPlan,
+    TableStage,
+)
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
 from discreet.kernel.ledger import Ledger
-from discreet.kernel.mechanisms import CountedKeys, Quantile
-from discreet.kernel.randomness import Source
 
-SPREAD = 1999  # frozen numbers lie between -499 and 1500
+SPREAD = 1999  # frozen numbers are between -499 and 1500
 LOWEST = -499
 
-
-Place: TypeAlias = tuple[int, str, int]  # grouping set, kind of step, step
+Pick: TypeAlias = Callable[[int], int]
+Place: TypeAlias = tuple[int, int]  # grouping set, and stage in it
 
 
 @dataclass(frozen=True)
 class Call:
-    """One use of a mechanism: which one of the plan, what it was given, and a word of its source."""
+    """One draw: of which stage, what its mechanism was given, and a word of its source."""
 
     place: Place
     given: Any
@@ -61,7 +73,7 @@ class FrozenCurator(Curator):
     def keys_found(self, plan: Plan, salt: int) -> set[tuple[Value, ...]]:
         """The private keys in the data, bounded by this salt."""
         engine = self.watched.at(salt)
-        tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.private]
+        tables = [engine.run(each.keys_stage.plan) for each in plan.sets if each.keys_stage is not None]
         return {group for table in tables for group in table.groups}
 
     def _query_run(self, plans: tuple[Plan, ...]) -> QueryRun:
@@ -71,63 +83,62 @@ class FrozenCurator(Curator):
     def _freeze(self, plan: Plan) -> Plan:
         return replace(plan, sets=tuple(self._freeze_set(*each) for each in enumerate(plan.sets)))
 
-    def _freeze_set(self, number: int, each: SetPlan) -> SetPlan:
-        noises = tuple(
-            replace(step, noise=self._mute(step.noise, (number, "noise", place), self._use(each, place)))
-            for place, step in enumerate(each.noises)
-        )
-        choices = tuple(
-            replace(step, chooser=self._mute(step.chooser, (number, "choice", place), self._chosen))
-            for place, step in enumerate(each.choices)
-        )
-        selection = each.selection and self._mute(each.selection, (number, "keys", 0), self._selected)
-        return replace(each, noises=noises, choices=choices, selection=selection)
+    def _freeze_set(self, part: int, each: SetPlan) -> SetPlan:
+        stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.draws))
+        return replace(each, stages=tuple(stages))
 
-    def _use(self, each: SetPlan, place: int) -> Callable[..., Any]:
-        return self._counted if place == each.showing else self._noised
+    def _mute(self, stage: TableStage, place: Place) -> TableStage:
+        """The stage with a mechanism that is the same in all its declarations, and draws nothing."""
+        mechanism = copy.copy(stage.mechanism)
+        use = _STAND_INS[type(stage)]
 
-    def _mute(self, mechanism: Any, place: Place, use: Callable[..., Any]) -> Any:
-        """A copy that is the same in all its declarations, and draws nothing."""
-        muted = copy.copy(mechanism)
-        for name, told in {"draw": use, "draw_tally": self._at_a_quantile}.items():
+        def draw(*arguments: Any) -> Any:
+            *given, source = arguments
+            turn = sum(call.place == place for call in self.watched.calls)
+            picks = itertools.count()
+            recorded, drawn = use(stage, self.watched, lambda n: _mix(*place, turn, next(picks)) % n, *given)
+            self.watched.calls.append(Call(place, recorded, source.word()))
+            return drawn
+
+        for name in ("draw", "draw_tally"):
             if hasattr(mechanism, name):
-                object.__setattr__(muted, name, lambda *given, told=told: told(mechanism, place, *given))
-        return muted
+                object.__setattr__(mechanism, name, draw)
+        return replace(stage, mechanism=mechanism)
 
-    def _note(self, place: Place, given: Any, source: Source) -> int:
-        """Write a call down; its number among the calls of its step."""
-        calls = self.watched.calls
-        before = sum(call.place == place for call in calls)
-        calls.append(Call(place, given, source.word()))
-        return before
 
-    def _noised(self, mechanism: Any, place: Place, values: Sequence[int], source: Source) -> list[int]:
-        turn = self._note(place, tuple(map(int, values)), source)
-        return [LOWEST + _mix(*place, turn, index) % SPREAD for index in range(len(values))]
+def _noised(stage: Any, watched: "Watched", pick: Pick, values: Sequence[int]) -> tuple[Any, list[int]]:
+    return tuple(map(int, values)), [LOWEST + pick(SPREAD) for _ in values]
 
-    def _chosen(self, mechanism: Any, place: Place, scores: Sequence[int], source: Source) -> int:
-        return _mix(*place, self._note(place, tuple(map(int, scores)), source)) % len(scores)
 
-    def _at_a_quantile(
-        self, mechanism: Quantile, place: Place, numbers: Any, rows: Any, source: Source
-    ) -> int:
-        low, high = (int(end) for end in mechanism.bounds)
-        tally = dict(zip(numbers.tolist(), rows.tolist(), strict=True))
-        return low + _mix(*place, self._note(place, tally, source)) % (high - low + 1)
+def _labelled(stage: Any, watched: "Watched", pick: Pick, scores: Sequence[int]) -> tuple[Any, int]:
+    return tuple(map(int, scores)), pick(len(scores))
 
-    def _selected(self, mechanism: Any, place: Place, units: Any, source: Source) -> Any:
-        groups = self.watched.groups
-        self._note(place, dict(zip(groups, units.tolist(), strict=True)), source)
-        return np.array([group in self.watched.shown for group in groups], dtype=np.bool_)
 
-    def _counted(
-        self, mechanism: CountedKeys, place: Place, counts: Sequence[int], source: Source
-    ) -> list[int | None]:
-        """Numbers above the threshold for the keys to be shown, by their order; None for the others."""
-        groups = self.watched.groups
-        self._note(place, dict(zip(groups, map(int, counts), strict=True)), source)
-        numbers = (mechanism.threshold + 1 + _mix(*place, turn) % SPREAD for turn in itertools.count())
-        return [next(numbers) if group in self.watched.shown else None for group in groups]
+def _at_a_quantile(stage: Any, watched: "Watched", pick: Pick, numbers: Any, rows: Any) -> tuple[Any, int]:
+    low, high = (int(end) for end in stage.mechanism.bounds)
+    return dict(zip(numbers.tolist(), rows.tolist(), strict=True)), low + pick(high - low + 1)
+
+
+def _selected(stage: Any, watched: "Watched", pick: Pick, units: Any) -> tuple[Any, Any]:
+    shown = np.array([group in watched.shown for group in watched.groups], dtype=np.bool_)
+    return dict(zip(watched.groups, units.tolist(), strict=True)), shown
+
+
+def _counted(stage: Any, watched: "Watched", pick: Pick, counts: Sequence[int]) -> tuple[Any, Any]:
+    """Numbers above the threshold for the keys to be shown, by their order; None for the others."""
+    least, groups = stage.mechanism.threshold + 1, watched.groups
+    drawn = [least + pick(SPREAD) if group in watched.shown else None for group in groups]
+    return dict(zip(groups, map(int, counts), strict=True)), drawn
+
+
+# What each kind of stage has its mechanism record, and return by `pick(n)`, a number below n.
+_STAND_INS: dict[type, Callable[..., tuple[Any, Any]]] = {
+    AddNoise: _noised,
+    ChooseLabel: _labelled,
+    ChooseQuantile: _at_a_quantile,
+    CountAndShow: _counted,
+    SelectKeys: _selected,
+}
 
 
 class Watched(Resources):
@@ -174,9 +185,9 @@ class _WatchedEngine:
             engine._execute = self._written_down(engine._execute)
 
     def _written_down(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        def executed(statement: Any, *how: Any) -> Any:
+        def executed(statement: Any, *how: Any, **where: Any) -> Any:
             self._watched.statements.append(statement.sql())
-            return execute(statement, *how)
+            return execute(statement, *how, **where)
 
         return executed
 
@@ -193,8 +204,16 @@ class _WatchedEngine:
     def close(self) -> None:
         self._engine.close()
 
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Callable[[ExactPlan], ExactTable]]:
+        with self._engine.question() as run:
+            yield lambda plan: self._seen(plan, run)
+
     def run(self, plan: ExactPlan) -> ExactTable:
-        table = self._engine.run(replace(plan, salt=self._watched.salt))
+        return self._seen(plan, self._engine.run)
+
+    def _seen(self, plan: ExactPlan, run: Callable[[ExactPlan], ExactTable]) -> ExactTable:
+        table = run(replace(plan, salt=self._watched.salt))
         if plan.tally is None:
             self._watched.groups = table.groups  # that keys are selected from
         return table

@@ -5,16 +5,36 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.asking.planning.noise import Share
 from discreet.asking.policy import Budget, Policy, Relation
 from discreet.errors import InvalidParameter, PolicyViolation
-from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
+from discreet.kernel.losses import ZCDP, ApproxDP, Notion, PureDP, make_notion
 from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_positive
 
 Within: TypeAlias = Real | Mapping[str, Real]
 
 SMALLEST_DELTA = Fraction(1, 2**200)
 _KEYS_PART = 16  # a question with private keys takes this part of the opening delta, unless told
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the price: epsilon and delta, or rho."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+
+    def times(self, part: Fraction) -> "Share":
+        """Return that part of the share.
+
+        >>> Share(epsilon=Fraction(1)).times(Fraction(1, 4)).epsilon
+        Fraction(1, 4)
+        """
+        return Share(
+            None if self.epsilon is None else self.epsilon * part,
+            self.delta * part,
+            None if self.rho is None else self.rho * part,
+        )
 
 
 @dataclass(frozen=True)
@@ -58,20 +78,14 @@ def _read_delta(delta: Real) -> Fraction:
     return failure
 
 
-def budget_of(policy: Policy) -> PureDP | ApproxDP | ZCDP | GDP:
+def budget_of(policy: Policy) -> Notion:
     """The policy's budget as a notion, under the policy's relation."""
     return as_notion(policy.budget, policy.relation)
 
 
-def as_notion(budget: Budget, relation: Relation) -> PureDP | ApproxDP | ZCDP | GDP:
+def as_notion(budget: Budget, relation: Relation) -> Notion:
     """A declared budget as a notion."""
-    numbers = dict(budget)
-    if "mu" in numbers:
-        return GDP(**numbers, relation=relation)
-    if "rho" in numbers:
-        return ZCDP(**numbers, relation=relation)
-    kind = ApproxDP if "delta" in numbers else PureDP
-    return kind(**numbers, relation=relation)
+    return make_notion(dict(budget), relation)
 
 
 def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:

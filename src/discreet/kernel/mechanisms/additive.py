@@ -16,8 +16,7 @@ from discreet.kernel.laws import FiniteLaw, LatticeLaw, show
 from discreet.kernel.losses import Relation, check_relation
 from discreet.kernel.mechanisms.inputs import to_steps
 from discreet.kernel.mechanisms.lattice import WIDE, Lattice, flatten, several
-from discreet.kernel.mechanisms.mechanism import Frozen, Pair
-from discreet.kernel.mechanisms.worst_pairs import numbers
+from discreet.kernel.mechanisms.mechanism import Frozen, Pair, numbers
 from discreet.kernel.numerics import (
     Interval,
     Real,
@@ -58,6 +57,7 @@ class Additive(Frozen, ABC):
     step: Fraction
     dimension: int
     relation: Relation
+    norm: ClassVar[int] = 1  # that the sensitivity is measured in: 1 adds up distances, 2 is Euclidean
     _assumed: bool = False  # whether `dimension` was left to its default
     _loss_needs_dimension: ClassVar[bool] = False  # whether it decides more than how rounding counts
 

@@ -1,4 +1,7 @@
-"""The discrete Gaussian mechanism."""
+"""The discrete Gaussian mechanism.
+
+Tested by: tests/mechanisms/test_gaussian.py, tests/conformance/test_mechanisms.py
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -49,6 +52,7 @@ class DiscreteGaussian(Additive):
     relation: Relation
 
     _loss_needs_dimension: ClassVar[bool] = True
+    norm = 2
 
     def __init__(
         self,

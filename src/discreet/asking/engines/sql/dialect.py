@@ -115,6 +115,10 @@ class Dialect(ABC):
         """Return the quotient towards zero; both HUGEINT, the divisor not zero."""
         return binary(exp.IntDiv, left, right)
 
+    def small_quotient(self, left: Built, right: Built) -> Built:
+        """Return the same of two BIGINT, neither negative, as BIGINT."""
+        return cast(self.quotient(cast(left, "HUGEINT"), cast(right, "HUGEINT")), "BIGINT")
+
     @abstractmethod
     def narrow(self, wide: Built) -> Built:
         """Return a HUGEINT as BIGINT, or NULL where it does not fit."""
@@ -154,6 +158,17 @@ class Dialect(ABC):
     def substring(self, value: Built, *places: Built) -> Built:
         """Return the text from a position on, for a number of code points."""
         return call("substring", value, *places)
+
+    def concat(self, parts: list[Built]) -> Built:
+        """Return texts one after the other; missing where one is."""
+        joined = parts[0]
+        for part in parts[1:]:
+            joined = binary(exp.DPipe, joined, part)
+        return joined
+
+    def trim(self, sides: str, value: Built) -> Built:
+        """Return the text without the spaces at its ends: BTRIM, LTRIM or RTRIM."""
+        return call(sides, value, text(" "))
 
     def translate(self, value: Built, before: str, after: str) -> Built:
         """Return each character of `before` replaced by its fellow."""
@@ -196,6 +211,10 @@ class TryCasting(Dialect):
     """For engines with TRY_CAST, which gives NULL where a cast fails."""
 
     integers: ClassVar[tuple[str, ...]]  # the stored types, in capitals, that 64 bits hold
+
+    def small_quotient(self, left: Built, right: Built) -> Built:
+        """Return the quotient of two BIGINT, neither negative, as BIGINT."""
+        return binary(exp.IntDiv, left, right)
 
     def matches(self, value: Built, grammar: str) -> Built:
         """Return whether a whole text is of a grammar."""

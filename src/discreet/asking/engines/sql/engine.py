@@ -4,8 +4,9 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 (`_rows`); the rest is here, once.
 """
 
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from sqlglot import exp
@@ -15,7 +16,9 @@ from discreet.asking.engines.sql import is_known
 from discreet.asking.engines.sql.bounding import Statement
 from discreet.asking.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.asking.engines.sql.relations import Relations
-from discreet.asking.planning import ExactPlan, ExactTable, Tallied
+from discreet.asking.engines.sql.sharing import Run, Shared, Store
+from discreet.asking.engines.sql.weighing import Weighing
+from discreet.asking.planning import ExactPlan, ExactTable, TallyArrays
 from discreet.asking.policy import Policy, PublicTable, Schema, Table, Type, Value
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 
@@ -57,10 +60,33 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Return the exact table of a plan; whatever goes wrong inside is one constant failure."""
-        statement = self._bounding(plan)(plan, self._relations).build()
+        if plan.weighs and plan.labels == () and not plan.other:
+            return _of_nothing(plan)
+        kind = Weighing if plan.weighs else self._bounding(plan)
+        statement = kind(plan, self._relations).build()
         if plan.tally is not None and plan.labels is not None:
             return _as_tallies(plan.labels, quietly(self._columns, statement))
         return _as_table(plan, quietly(self._rows, statement))
+
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Run]:
+        """Lend a `run` for the plans of one question, which keeps what they share, where the engine can."""
+        with self._keeping() as store:
+            yield self.run if store is None else self._sharing(store)
+
+    def _sharing(self, store: Store) -> Run:
+        shared = Shared(self._relations, store)
+
+        def run(plan: ExactPlan) -> ExactTable:
+            if not shared.serves(plan):
+                return self.run(plan)
+            return _as_table(plan, quietly(shared.rows, plan))
+
+        return run
+
+    def _keeping(self) -> contextlib.AbstractContextManager[Store | None]:
+        """Return where results are kept for one question; None where they are computed again."""
+        return contextlib.nullcontext(None)
 
     def _bounding(self, plan: ExactPlan) -> type[Statement]:
         """Return how this engine bounds best; the choice changes no result."""
@@ -174,14 +200,24 @@ def quietly(fetch: Callable[[Asked], Fetched], asked: Asked) -> Fetched:
 
 def _as_tallies(groups: tuple[tuple[Value, ...], ...], columns: tuple[Any, ...]) -> ExactTable:
     """Return the three columns of a tally (group, number, rows) as an exact table."""
-    return ExactTable(groups, ((),) * len(groups), Tallied.by_group(len(groups), *columns or ((), (), ())))
+    return ExactTable(
+        groups, ((),) * len(groups), TallyArrays.by_group(len(groups), *columns or ((), (), ()))
+    )
+
+
+def _of_nothing(plan: ExactPlan) -> ExactTable:
+    """Return the table of a plan without any group: no row has a part in it."""
+    nothing = (0,) * len(plan.excess)
+    return ExactTable(((),), (nothing,)) if plan.excess else ExactTable((), ())
 
 
 def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
     """Return the statement's rows as an exact table, empty public groups included."""
     count = len(plan.measures)
+    if plan.excess:
+        return ExactTable(((),), (tuple(map(int, rows[0])),))
     if plan.labels is not None:
-        groups, keys = plan.labels, 0
+        groups, keys = (*plan.labels, *([()] if plan.other else [])), 0
     else:
         keys = len(plan.keys)
         found = {row[0]: tuple(row[1 : 1 + keys]) for row in rows}
