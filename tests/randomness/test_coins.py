@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 import numpy as np
