@@ -23,17 +23,16 @@ SYSTEM = ("pg_catalog", "information_schema")
 _KNOWN = {*FILLED, *EMPTY, *INFORMATION}
 # Nodes that are only syntax, and functions that are total and small.
 _NODES = (
-    "Add Alias Aliases All And Anonymous Any AnyValue Array ArrayAgg ArrayContains ArrayLength",
-    "ArrayPosition ArraySize ArrayToString Between BitwiseAnd Boolean Bracket CTE Case Cast Coalesce",
-    "Column Count DPipe DataType DataTypeParam Distinct Div EQ Escape Except Exists",
-    "Filter From GT GTE Greatest Group Having ILike Identifier If In",
-    "Intersect Is Join LT LTE Least Left Length Like Limit Literal LogicalAnd LogicalOr Lower Max Min",
-    "Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif ObjectIdentifier Offset Or Order Ordered Paren",
-    "RegexpILike RegexpLike Right RowNumber Select Slice SplitPart Star StrPosition StringAgg",
-    "Sub Subquery Substring Sum Table TableAlias Trim Tuple Union Unnest Upper Values Var Where Window",
-    "WindowSpec With",
+    "Add Alias Aliases All And Anonymous Any AnyValue Array ArrayAgg ArrayContains ArrayPosition",
+    "ArraySize ArrayToString Between BitwiseAnd Boolean Bracket CTE Case Cast Coalesce Column Count",
+    "DPipe DataType DataTypeParam Distinct Div EQ Escape Except Exists Filter From GT GTE Greatest",
+    "Group Having ILike Identifier If In Intersect Is Join LT LTE Least Left Length Like Limit Literal",
+    "LogicalAnd LogicalOr Lower Max Min Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif",
+    "ObjectIdentifier Offset Or Order Ordered Paren RegexpILike RegexpLike Right RowNumber Select Slice",
+    "SplitPart Star StrPosition Sub Subquery Substring Sum Table TableAlias Trim Tuple Union Unnest",
+    "Upper Values Var Where Window WindowSpec With",
 )
-_ALLOWED = frozenset(name for line in _NODES for name in line.split())
+_ALLOWED = frozenset(getattr(exp, name) for line in _NODES for name in line.split())
 _OPERATORS = {"~": exp.RegexpLike, "=": exp.EQ, "<>": exp.NEQ, "~~": exp.Like, "~*": exp.RegexpILike}
 _FUNCTIONS = ("typreceive", "typsend", "typinput", "typoutput")  # names here, numbers in PostgreSQL
 _SYSTEM_NUMBERS = {"pg_class": 1259, "pg_constraint": 2606, "pg_type": 1247, "pg_namespace": 2615,
@@ -186,7 +185,7 @@ def write(tree: exp.Expression, catalogue: Catalogue, facts: Facts) -> str:
         else:
             node.replace(rewritten)
     for node in changed.walk():
-        if type(node).__name__ not in _ALLOWED:
+        if type(node) not in _ALLOWED:
             raise unknown()
         if isinstance(node, exp.Anonymous) and node.name.lower() not in (*MACROS, *_WRITTEN):
             raise unknown()
@@ -221,7 +220,7 @@ def _name_output(node: Any) -> None:
     elif isinstance(inner, exp.CurrentUser | exp.CurrentSchema | exp.SessionUser | exp.CurrentCatalog):
         name = inner.sql_name().lower()
     elif isinstance(inner, exp.Func) and not isinstance(inner, exp.Case | exp.And | exp.Or):
-        name = {"CurrentVersion": "version"}.get(type(inner).__name__, inner.sql_name().lower())
+        name = "version" if isinstance(inner, exp.CurrentVersion) else inner.sql_name().lower()
     elif isinstance(inner, exp.Case):
         name = "case"
     node.replace(exp.alias_(node.copy(), name, quoted=True))
@@ -352,17 +351,17 @@ def _function(node: Any, catalogue: Catalogue, facts: Facts) -> Any:
         "currentschema": "public", "currentcatalog": facts.database, "currentdatabase": facts.database,
         "version": facts.version, "currentversion": facts.version,
     }  # fmt: skip
-    name = (node.name if isinstance(node, exp.Anonymous) else type(node).__name__).lower()
+    name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
     values = node.expressions if isinstance(node, exp.Anonymous) else []
     if name.replace("_", "") in constants:
         return exp.Literal.string(constants[name.replace("_", "")])
     if name.replace("_", "") == "currentschemas":
         return exp.Array(expressions=[exp.Literal.string("public")])
-    if name == "arraytostring":
+    if isinstance(node, exp.ArrayToString):
         return exp.Anonymous(this="array_to_string", expressions=[node.this, node.expression])
-    if name == "explodinggenerateseries":
+    if isinstance(node, exp.ExplodingGenerateSeries):
         return _series(node.args["start"], node.args["end"])
-    if name == "explode":
+    if isinstance(node, exp.Explode):
         return exp.Anonymous(this="unnest", expressions=[node.this])
     if name in ("to_regtype", "to_regclass", "to_regnamespace"):
         return _number(name, values[0].name.lower(), catalogue)
@@ -370,7 +369,7 @@ def _function(node: Any, catalogue: Catalogue, facts: Facts) -> Any:
         return _of_array(name, values[0])
     if name == "current_setting":
         return _text_or_null(facts.settings.get(values[0].name.lower()))
-    return exp.Null() if name in (*_NOTHING, "jsonobject") else node
+    return exp.Null() if name in _NOTHING or isinstance(node, exp.JSONObject) else node
 
 
 def _series(start: exp.Expression, end: exp.Expression) -> exp.Expression:

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.apps.postgres import wire
+from discreet.apps.postgres.authentication import Startup, authenticate, key_data, read_startup
 from discreet.apps.postgres.catalogue import Catalogue
-from discreet.apps.postgres.connection import Connection
+from discreet.apps.postgres.client_session import Running, Session
 from discreet.apps.postgres.failures import Fatal, as_refused, error_message
-from discreet.apps.postgres.login import Startup, authenticate, key_data, read_startup
-from discreet.apps.postgres.session import Running, Session
+from discreet.apps.postgres.message_loop import Connection
 from discreet.apps.postgres.settings import Settings, startup_settings
 from discreet.apps.postgres.wire import Gone, ProtocolError, Stream
 from discreet.apps.server.dataset import Dataset

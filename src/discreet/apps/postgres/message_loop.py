@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.apps.postgres import wire
+from discreet.apps.postgres.client_session import Result, Session
 from discreet.apps.postgres.failures import Fatal, Refused, error_message, notice
 from discreet.apps.postgres.formats import TYPES, Column, PgType, as_sql, read_parameter, write_value
-from discreet.apps.postgres.session import Result, Session
 from discreet.apps.postgres.statements import Statement, parameter_types, read_statement, read_statements
 from discreet.apps.postgres.wire import Fields, ProtocolError, Stream
 from discreet.errors import Unauthenticated
