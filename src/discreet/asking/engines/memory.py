@@ -11,7 +11,16 @@ from discreet.asking.engines.duckdb import DuckDBEngine
 from discreet.asking.engines.order import order_hash, ordinals
 from discreet.asking.engines.rows import Row, Rows, read_tables
 from discreet.asking.engines.sql.engine import quietly
-from discreet.asking.planning import ExactPlan, ExactTable, RowCount, Sum, Tally, UnitCount
+from discreet.asking.planning import (
+    Bernstein,
+    ExactMeasure,
+    ExactPlan,
+    ExactTable,
+    RowCount,
+    Sum,
+    Tally,
+    UnitCount,
+)
 from discreet.asking.policy import Policy, Schema, Value
 from discreet.asking.queries import Expression, evaluate
 from discreet.errors import InvalidParameter
@@ -85,6 +94,8 @@ class MemoryEngine:
     def _run(self, plan: ExactPlan) -> ExactTable:
         rows = [_measure(plan, row) for row in Rows(self._tables, plan.salt).read(plan.rows)]
         kept = [row for row in rows if row is not None]
+        if plan.weighs:
+            return _weigh(plan, kept)
         if not plan.each_row:
             kept = _bound_groups(plan, _bound_rows(plan, kept))
         groups = (
@@ -99,6 +110,30 @@ class MemoryEngine:
         return ExactTable(groups, tuple(_add_up(plan, by_group[group]) for group in groups))
 
 
+def _weigh(plan: ExactPlan, rows: list[Kept]) -> ExactTable:
+    """Return the weighted totals of each group, or what of the units' norms is in excess: steps 3 to 5."""
+    cells = defaultdict(list)
+    for place, row in enumerate(rows):
+        cells[place if plan.each_row else row.unit, row.group].append(row)
+    parts = {cell: _add_up(plan, own) for cell, own in cells.items()}  # v, of each unit and group
+    norms: Counter[Any] = Counter()
+    for (unit, _), part in parts.items():
+        norms[unit] += sum(map(abs, part))
+    if plan.limit is None:
+        return ExactTable(((),), (tuple(sum(map(each.of, norms.values())) for each in plan.excess),))
+    groups = plan.labels
+    if groups is None:
+        groups = tuple(sorted({group for _, group in parts}, key=_rank))
+    elif plan.other:
+        groups = (*groups, ())
+    totals = {group: [0] * len(plan.measures) for group in groups}
+    for (unit, group), part in parts.items():
+        weight = plan.limit.weight(norms[unit])
+        for index, own in enumerate(part):
+            totals[group][index] += weight * own
+    return ExactTable(groups, tuple(tuple(totals[group]) for group in groups))
+
+
 def _rank(group: Group) -> tuple[tuple[bool, Any], ...]:
     """Return keys in ascending order, missing ones last."""
     return tuple((value is None, 0 if value is None else value) for value in group)
@@ -110,7 +145,9 @@ def _measure(plan: ExactPlan, row: Row) -> Kept | None:
         return None
     group = tuple(_plain_zero(evaluate(key.expression, row.value)) for key in plan.keys)
     if plan.labels is not None and group not in plan.labels:
-        return None
+        if not plan.other:
+            return None
+        group = ()
     if plan.tally is not None:
         number = _tally_number(plan.tally, row)
         return None if number is None else Kept(row.unit, group, (number,))
@@ -125,16 +162,18 @@ def _holds(condition: Expression | None, row: Row) -> bool:
     return condition is None or evaluate(condition, row.value) is True
 
 
-def _number(measure: RowCount | UnitCount | Sum, row: Row) -> int | None:
+def _number(measure: ExactMeasure, row: Row) -> int | None:
     if not _holds(measure.condition, row):
-        return None if isinstance(measure, Sum) else 0
+        return None if isinstance(measure, Sum | Bernstein) else 0
     if isinstance(measure, UnitCount) or measure.argument is None:
         return 1
     value = evaluate(measure.argument, row.value)
     if isinstance(measure, RowCount):
         return int(value is not None)
     steps = measure.lattice.place(value)
-    return None if steps is None else (steps - measure.centre) ** measure.power
+    if steps is None:
+        return None
+    return measure.of(steps) if isinstance(measure, Bernstein) else (steps - measure.centre) ** measure.power
 
 
 def _tally_number(tally: Tally, row: Row) -> int | None:
@@ -153,7 +192,7 @@ def codes(plan: ExactPlan, numbers: Iterable[int | None]) -> list[int]:
     return [0 if number is None else number - low + 1 for number, low in zip(numbers, lowest, strict=True)]
 
 
-def _lowest(measure: RowCount | UnitCount | Sum) -> int:
+def _lowest(measure: ExactMeasure) -> int:
     if not isinstance(measure, Sum) or measure.power == 2:
         return 0
     return measure.lattice.lowest - measure.centre

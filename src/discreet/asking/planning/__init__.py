@@ -20,6 +20,7 @@ and how each aggregate is read from what was released (`Reading`).
 
 from discreet.asking.planning.asking import Asked, Several, Terms, plan_asked, read_asked
 from discreet.asking.planning.exact import (
+    Bernstein,
     ExactMeasure,
     ExactPlan,
     ExactTable,
@@ -35,14 +36,16 @@ from discreet.asking.planning.plan_exact import ExactPlans, Part, plan_exact
 from discreet.asking.planning.planner import make_plan, with_bounds
 from discreet.asking.planning.price import Price, Within, as_notion, budget_of, named_price
 from discreet.asking.planning.promise import Promise
-from discreet.asking.planning.reach import Reach, reach_of
+from discreet.asking.planning.reach import Reach, WeightedReach, reach_of, weighted_reach_of
 from discreet.asking.planning.readings import Chosen, Reading
 from discreet.asking.planning.search import Bounds, Search, SearchStep
 from discreet.asking.planning.steps import ChoiceStep, NoiseStep, SetPlan
 from discreet.asking.planning.tallied import Tallied
+from discreet.asking.planning.weights import Excess, Limit
 
 __all__ = [
     "Asked",
+    "Bernstein",
     "Bounds",
     "ChoiceStep",
     "Chosen",
@@ -50,7 +53,9 @@ __all__ = [
     "ExactPlan",
     "ExactPlans",
     "ExactTable",
+    "Excess",
     "Lattice",
+    "Limit",
     "NoiseStep",
     "Part",
     "Plan",
@@ -69,6 +74,7 @@ __all__ = [
     "Tally",
     "Terms",
     "UnitCount",
+    "WeightedReach",
     "Within",
     "as_notion",
     "budget_of",
@@ -80,5 +86,6 @@ __all__ = [
     "price_of",
     "reach_of",
     "read_asked",
+    "weighted_reach_of",
     "with_bounds",
 ]

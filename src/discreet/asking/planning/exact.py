@@ -14,6 +14,10 @@ quantile, minimum and maximum (a tally of values). An engine runs each plan in t
 The orders depend on the unit's own rows and the salt alone, and are total: rows that tie are equal in all
 that is added up. So adding or removing one unit changes at most max_groups groups, each by at most max_rows
 of its rows (docs/theory/exact-half.md).
+
+With a `limit` steps 3 and 4 are one: each unit's parts of all groups are multiplied by its weight
+(`discreet.asking.planning.weights`), and no row is left out. With `excess` the units' norms are added up, and
+not their parts.
 """
 
 import math
@@ -24,6 +28,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal as OneOf, TypeAlias
 
+from discreet.asking.planning.weights import Excess, Limit
 from discreet.asking.policy import Value
 from discreet.asking.queries import Domain, Expression, Key, Relation
 from discreet.kernel.numerics import largest_power_of_two
@@ -168,6 +173,38 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class Bernstein:
+    """The sum of one part of the values that are not missing: C(degree, power)·aᵖ·bᵈ⁻ᵖ, where a and b are a
+    value's distances, in steps, from the lower and the upper end of the lattice.
+
+    The parts of all powers are at least 0, and add up to width^degree for each row: a row moves them all
+    together by no more than that. Degree 1 gives a mean, degree 2 a variance too.
+
+    >>> ends = Lattice(Fraction(1), 0, 10, "integer")
+    >>> [Bernstein(Expression(), ends, degree=2, power=power).of(3) for power in range(3)]
+    [49, 42, 9]
+    """
+
+    argument: Expression
+    lattice: Lattice
+    condition: Expression | None = None
+    degree: OneOf[1, 2] = 1
+    power: OneOf[0, 1, 2] = 1
+
+    @property
+    def largest(self) -> int:
+        """The most that one row moves it, or all parts of its degree together."""
+        return int(self.lattice.width**self.degree)
+
+    def of(self, steps: int) -> int:
+        """What a row adds whose value lies on this step."""
+        above, below = steps - self.lattice.lowest, self.lattice.highest - steps
+        return int(
+            math.comb(self.degree, self.power) * above**self.power * below ** (self.degree - self.power)
+        )
+
+
+@dataclass(frozen=True)
 class Tally:
     """How many rows have each value: a step of the lattice, or a position among the labels."""
 
@@ -177,14 +214,20 @@ class Tally:
     condition: Expression | None = None
 
 
-ExactMeasure: TypeAlias = RowCount | UnitCount | Sum
+ExactMeasure: TypeAlias = RowCount | UnitCount | Sum | Bernstein
 
 
 @dataclass(frozen=True)
 class ExactPlan:
     """What an engine runs. With `labels`, those are the groups, all of them; else they are found in the data.
 
-    `measures` are added up side by side; or `tally` is counted, and there are no measures.
+    `measures` are added up side by side; or `tally` is counted, and there are no measures. With a `limit`
+    they are weighted, and with `excess` their norms are added up, in one row without a group: max_groups and
+    max_rows then bound nothing. `labels` may then be any tuple of groups, such as keys that were released
+    before; with `other` the rows outside them are one more group, the last one, written as ().
+
+    `beside` are the measures of all plans over the same pairs of unit and group in one question: an engine
+    may compute those pairs once. No result depends on it.
     """
 
     rows: Relation
@@ -196,6 +239,15 @@ class ExactPlan:
     max_rows: int
     each_row: bool
     salt: int
+    limit: Limit | None = None
+    excess: tuple[Excess, ...] = ()
+    beside: tuple[ExactMeasure, ...] = ()
+    other: bool = False
+
+    @property
+    def weighs(self) -> bool:
+        """Whether units are weighed as wholes, and not cut."""
+        return self.limit is not None or bool(self.excess)
 
 
 @dataclass(frozen=True, repr=False)

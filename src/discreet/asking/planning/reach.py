@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.asking.planning.exact import ExactMeasure, ExactPlan, RowCount, Sum, UnitCount
+from discreet.asking.planning.exact import Bernstein, ExactMeasure, ExactPlan, RowCount, Sum, UnitCount
 from discreet.kernel.losses import Relation
 from discreet.kernel.numerics import ball, round_up, working_precision
 
@@ -77,6 +77,46 @@ class Reach:
         return self._entered if self.relation == "add/remove" else 2 * self._entered - self._changed
 
 
+@dataclass(frozen=True)
+class WeightedReach:
+    """How far one unit moves all totals of a plan with a limit: by at most `most` in the sum of sizes,
+    whatever the groups.
+
+    `signed` says whether a part may be below 0; `numbers` how many totals there are, where that is public.
+
+    Privacy: proved in docs/theory/weights.md. One number that is never below 0 moves by `most` under replace.
+    """
+
+    most: int
+    signed: bool
+    relation: Relation = "add/remove"
+    numbers: int | None = None
+
+    @property
+    def total(self) -> int:
+        """The l1 sensitivity.
+
+        >>> [WeightedReach(10, False, "replace", numbers).total for numbers in (1, 2, None)]
+        [10, 20, 20]
+        """
+        return self.most if self._is_one_way else 2 * self.most
+
+    @property
+    def distance(self) -> Fraction:
+        """The l2 sensitivity, rounded up.
+
+        >>> float(WeightedReach(10, False, "replace").distance), WeightedReach(10, True, "replace").distance
+        (14.142135623730951, Fraction(20, 1))
+        """
+        if self._is_one_way:
+            return Fraction(self.most)
+        return Fraction(2 * self.most) if self.signed else _root_up(2 * self.most**2)
+
+    @property
+    def _is_one_way(self) -> bool:
+        return self.relation == "add/remove" or (self.numbers == 1 and not self.signed)
+
+
 @lru_cache(maxsize=1024)
 def _root_up(square: int) -> Fraction:
     with working_precision(BITS):
@@ -95,6 +135,22 @@ def reach_of(plan: ExactPlan, measure: ExactMeasure | None, relation: Relation) 
     )
 
 
+def weighted_reach_of(plan: ExactPlan, relation: Relation) -> WeightedReach:
+    """How far a unit moves all measures of all groups of a plan with a limit, together."""
+    assert plan.limit is not None
+    groups = None if plan.labels is None else len(plan.labels) + plan.other
+    return WeightedReach(
+        most=plan.limit.total,
+        signed=any(min(_signs(measure)) < 0 for measure in plan.measures),
+        relation=relation,
+        numbers=None if groups is None else groups * len(plan.measures),
+    )
+
+
+def _signs(measure: ExactMeasure) -> tuple[int, int]:
+    return (0, 1) if isinstance(measure, UnitCount | RowCount) else _row(measure)
+
+
 def rows_counted(plan: ExactPlan, measure: ExactMeasure) -> int:
     """The most that one unit adds to a count of a group: 1 to a count of units, its rows to one of rows."""
     return 1 if isinstance(measure, UnitCount) else plan.max_rows
@@ -108,8 +164,8 @@ def _part(plan: ExactPlan, measure: ExactMeasure) -> tuple[int, int]:
     return low * plan.max_rows, high * plan.max_rows
 
 
-def _row(measure: Sum) -> tuple[int, int]:
+def _row(measure: Sum | Bernstein) -> tuple[int, int]:
     """The least and the most that one row adds."""
-    if measure.power == 2:
+    if isinstance(measure, Bernstein) or measure.power == 2:
         return 0, measure.largest
     return measure.lattice.lowest - measure.centre, measure.lattice.highest - measure.centre

@@ -6,9 +6,9 @@ stays inside them with whatever rows a table has, so that no row can make it fai
 refused, before anything is charged, and the same for every engine.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from discreet.asking.planning.exact import ExactPlan, Lattice, Sum
+from discreet.asking.planning.exact import Bernstein, ExactMeasure, ExactPlan, Lattice, Sum
 from discreet.asking.queries import (
     Aggregate,
     Expression,
@@ -36,12 +36,29 @@ def check_widths(plan: ExactPlan) -> None:
             if node.type == "integer" and not isinstance(node, Aggregate):
                 _check(max(map(abs, integer_span(node))), WIDEST)
     for measure in plan.measures:
-        if isinstance(measure, Sum):
+        if isinstance(measure, Sum | Bernstein):
             _check_lattice(measure.lattice)
             _check(measure.largest * MOST_ROWS, MOST_WHOLE)
     if plan.tally is not None and plan.tally.lattice is not None:
         _check_lattice(plan.tally.lattice)
         _check(plan.tally.lattice.largest, _SMALL)
+    _check_weights(plan)
+
+
+def most_norm(measures: Iterable[ExactMeasure]) -> int:
+    """The largest norm that a unit can have: that of all rows there are."""
+    return MOST_ROWS * sum(each.largest if isinstance(each, Sum | Bernstein) else 1 for each in measures)
+
+
+def _check_weights(plan: ExactPlan) -> None:
+    """A weight is τ·2ᴷ divided by the norm, or by τ; a weighted part is at most τ·2ᴷ, since a part is at most
+    the norm; there are no more units than rows. An excess is at most its span, and in parts 2^bits."""
+    if plan.weighs:
+        _check(most_norm(plan.measures), MOST_WHOLE)
+    if plan.limit is not None:
+        _check(plan.limit.total * MOST_ROWS, MOST_WHOLE)
+    for each in plan.excess:
+        _check(max(each.start + each.span, each.span * each.one, each.one * MOST_ROWS), MOST_WHOLE)
 
 
 def _check_lattice(lattice: Lattice) -> None:

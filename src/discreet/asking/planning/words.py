@@ -1,6 +1,6 @@
 """What is drawn for a grouping set, in words: every noised number and every choice says what it is of."""
 
-from discreet.asking.planning.exact import RowCount, Tally, UnitCount
+from discreet.asking.planning.exact import Bernstein, RowCount, Tally, UnitCount
 from discreet.asking.planning.steps import ChoiceStep, NoiseStep, SetPlan
 from discreet.asking.queries import Expression, to_text
 from discreet.kernel.mechanisms import Quantile
@@ -44,8 +44,14 @@ def _noised(step: NoiseStep, each: SetPlan) -> str:
     if isinstance(measure, RowCount):
         with_value = "" if measure.argument is None else f" with a value of {to_text(measure.argument)}"
         return f"the number of rows{with_value}{where}"
-    centre = measure.centre * measure.lattice.step
     argument = to_text(measure.argument)
+    if isinstance(measure, Bernstein):
+        low, high = (end * measure.lattice.step for end in (measure.lattice.lowest, measure.lattice.highest))
+        factors = [f"(({argument}) - ({low}))"] * measure.power
+        factors += [f"({high} - ({argument}))"] * (measure.degree - measure.power)
+        twice = ["2"] if measure.degree == 2 and measure.power == 1 else []
+        return f"the sum of {' * '.join([*twice, *factors])}{where}"
+    centre = measure.centre * measure.lattice.step
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"
     squares = "squares of " if measure.power == 2 else ""

@@ -126,13 +126,18 @@ class Statement:
             select.select(column(UNIT, "base"), column(GROUP, "found"), *numbers, copy=False)
             select.select(named(self._hash_found(), FOUND), copy=False)
             return self._join_found(select, "base")
+        group = self._position(select)
+        return select.select(column(UNIT, "base"), named(group, GROUP), *numbers, copy=False)
+
+    def _position(self, select: exp.Select) -> exp.Expression:
+        """Return the position of a row's group among the public ones, whose labels are joined."""
         group: exp.Expression = whole(0)
         for index, key in enumerate(self.plan.keys):
             assert key.domain is not None
             own = column(f"k{index}", "base")
             position = position_of(select, own, key.domain, self._dialect, name=f"labels{index}")
             group = binary(exp.Add, binary(exp.Mul, group, whole(len(key.domain))), position)
-        return select.select(column(UNIT, "base"), named(group, GROUP), *numbers, copy=False)
+        return group
 
     def _join_found(self, select: exp.Select, table: str) -> exp.Select:
         same = [

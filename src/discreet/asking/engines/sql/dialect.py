@@ -115,6 +115,10 @@ class Dialect(ABC):
         """Return the quotient towards zero; both HUGEINT, the divisor not zero."""
         return binary(exp.IntDiv, left, right)
 
+    def small_quotient(self, left: Built, right: Built) -> Built:
+        """Return the same of two BIGINT, neither negative, as BIGINT."""
+        return cast(self.quotient(cast(left, "HUGEINT"), cast(right, "HUGEINT")), "BIGINT")
+
     @abstractmethod
     def narrow(self, wide: Built) -> Built:
         """Return a HUGEINT as BIGINT, or NULL where it does not fit."""
@@ -196,6 +200,10 @@ class TryCasting(Dialect):
     """For engines with TRY_CAST, which gives NULL where a cast fails."""
 
     integers: ClassVar[tuple[str, ...]]  # the stored types, in capitals, that 64 bits hold
+
+    def small_quotient(self, left: Built, right: Built) -> Built:
+        """Return the quotient of two BIGINT, neither negative, as BIGINT."""
+        return binary(exp.IntDiv, left, right)
 
     def matches(self, value: Built, grammar: str) -> Built:
         """Return whether a whole text is of a grammar."""

@@ -15,6 +15,7 @@ from discreet.asking.engines.sql import is_known
 from discreet.asking.engines.sql.bounding import Statement
 from discreet.asking.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.asking.engines.sql.relations import Relations
+from discreet.asking.engines.sql.weighing import Weighing
 from discreet.asking.planning import ExactPlan, ExactTable, Tallied
 from discreet.asking.policy import Policy, PublicTable, Schema, Table, Type, Value
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
@@ -57,7 +58,12 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Return the exact table of a plan; whatever goes wrong inside is one constant failure."""
-        statement = self._bounding(plan)(plan, self._relations).build()
+        if plan.labels == () and not plan.other:
+            return _of_nothing(plan)
+        kind = Weighing if plan.weighs else self._bounding(plan)
+        return self._found(plan, kind(plan, self._relations).build())
+
+    def _found(self, plan: ExactPlan, statement: exp.Expression) -> ExactTable:
         if plan.tally is not None and plan.labels is not None:
             return _as_tallies(plan.labels, quietly(self._columns, statement))
         return _as_table(plan, quietly(self._rows, statement))
@@ -177,11 +183,19 @@ def _as_tallies(groups: tuple[tuple[Value, ...], ...], columns: tuple[Any, ...])
     return ExactTable(groups, ((),) * len(groups), Tallied.by_group(len(groups), *columns or ((), (), ())))
 
 
+def _of_nothing(plan: ExactPlan) -> ExactTable:
+    """Return the table of a plan without any group: no row has a part in it."""
+    nothing = (0,) * len(plan.excess)
+    return ExactTable(((),), (nothing,)) if plan.excess else ExactTable((), ())
+
+
 def _as_table(plan: ExactPlan, rows: list[tuple[Any, ...]]) -> ExactTable:
     """Return the statement's rows as an exact table, empty public groups included."""
     count = len(plan.measures)
+    if plan.excess:
+        return ExactTable(((),), (tuple(map(int, rows[0])),))
     if plan.labels is not None:
-        groups, keys = plan.labels, 0
+        groups, keys = (*plan.labels, *([()] if plan.other else [])), 0
     else:
         keys = len(plan.keys)
         found = {row[0]: tuple(row[1 : 1 + keys]) for row in rows}

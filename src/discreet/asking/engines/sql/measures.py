@@ -17,7 +17,7 @@ from discreet.asking.engines.sql import (
 from discreet.asking.engines.sql.dialect import Dialect
 from discreet.asking.engines.sql.expressions import Columns, build
 from discreet.asking.engines.sql.relations import place
-from discreet.asking.planning import ExactMeasure, RowCount, Sum, Tally, UnitCount
+from discreet.asking.planning import Bernstein, ExactMeasure, RowCount, Sum, Tally, UnitCount
 from discreet.asking.policy import Type, type_of
 from discreet.asking.queries import Domain, Key
 
@@ -74,26 +74,48 @@ def partial_sum(measure: ExactMeasure, name: str, dialect: Dialect) -> exp.Expre
 
 def total_of(measure: ExactMeasure, number: exp.Expression, dialect: Dialect) -> exp.Expression:
     """Return the sum of a measure's numbers. One that surely fits is kept in 64 bits, for speed."""
-    small = (
-        not isinstance(measure, Sum) or measure.largest <= 2**22
-    )  # times 2^40 rows is below 2^63; (B5) for the rest
-    return dialect.small_total(number) if small else dialect.total(number)
+    return dialect.small_total(number) if is_small(measure) else dialect.total(number)
+
+
+def is_small(measure: ExactMeasure) -> bool:
+    """Return whether a measure's sums surely fit in 64 bits."""
+    # Times 2^40 rows is below 2^63; (B5) for the rest.
+    return not isinstance(measure, Sum | Bernstein) or measure.largest <= 2**22
 
 
 def measured(measure: ExactMeasure, columns: Columns, dialect: Dialect) -> exp.Expression:
     """Return the whole number that a row adds: step 2."""
     condition = None if measure.condition is None else build(measure.condition, columns, dialect)
-    if isinstance(measure, Sum):
+    if isinstance(measure, Sum | Bernstein):
         value = place(measure.lattice, build(measure.argument, columns, dialect), dialect)
-        if measure.centre:
-            value = binary(exp.Sub, value, whole(measure.centre))
-        if measure.power == 2:
-            value = binary(exp.Mul, value, value.copy())
+        if isinstance(measure, Bernstein):
+            value = dialect.let(value, lambda steps: _part(measure, steps))
+        else:
+            value = _powered(measure, value)
         return value if condition is None else when((condition, value))
     tests = [] if condition is None else [condition]
     if isinstance(measure, RowCount) and measure.argument is not None:
         tests.append(is_known(build(measure.argument, columns, dialect)))
     return when((every(tests), whole(1)), otherwise=whole(0)) if tests else whole(1)
+
+
+def _powered(measure: Sum, value: exp.Expression) -> exp.Expression:
+    if measure.centre:
+        value = binary(exp.Sub, value, whole(measure.centre))
+    return binary(exp.Mul, value, value.copy()) if measure.power == 2 else value
+
+
+def _part(measure: Bernstein, steps: exp.Expression) -> exp.Expression:
+    """Return what `Bernstein.of` says of a step, in 64 bits if all of it has them."""
+    lattice = measure.lattice
+    kind = "BIGINT" if max(lattice.largest, measure.largest) < 2**62 else "HUGEINT"
+    above = binary(exp.Sub, cast(steps.copy(), kind), whole(lattice.lowest, kind))
+    below = binary(exp.Sub, whole(lattice.highest, kind), cast(steps.copy(), kind))
+    factors = [above] * measure.power + [below] * (measure.degree - measure.power)
+    if len(factors) == 1:
+        return factors[0]
+    product = binary(exp.Mul, factors[0].copy(), factors[1].copy())
+    return binary(exp.Mul, whole(2, kind), product) if measure.power == 1 else product
 
 
 def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expression:
@@ -103,6 +125,8 @@ def code_of(measure: ExactMeasure | Tally, number: exp.Expression) -> exp.Expres
     if isinstance(measure, Tally):  # steps of a coarse lattice, or positions
         return binary(exp.Add, number, whole(1))
     low, far = 0, 1
+    if isinstance(measure, Bernstein):
+        far = measure.largest
     if isinstance(measure, Sum):
         low, far = (measure.lattice.lowest - measure.centre if measure.power == 1 else 0), measure.largest
     kind = "BIGINT" if far < 2**61 else "HUGEINT"
