@@ -1,6 +1,7 @@
 """The Engine protocol: a schema without data, and exact whole numbers for an exact plan."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn, Protocol
 
 from discreet.asking.planning import ExactPlan, ExactTable
@@ -24,6 +25,10 @@ class Engine(Protocol):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Return the exact table of a plan."""
+
+    def question(self) -> AbstractContextManager[Callable[[ExactPlan], ExactTable]]:
+        """Lend a `run` for the plans of one question: what several of them need may be computed once, and is
+        gone with the question."""
 
     def reach(self) -> None:
         """Make sure that the data is in reach, and is what was opened: asked before each charge. No data is

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -90,6 +90,10 @@ class MemoryEngine:
     def run(self, plan: ExactPlan) -> ExactTable:
         """Read, measure, bound and add up: the five steps of `discreet.asking.planning.exact`."""
         return quietly(self._run, plan)
+
+    def question(self) -> contextlib.AbstractContextManager[Callable[[ExactPlan], ExactTable]]:
+        """Lend `run` itself: nothing is kept."""
+        return contextlib.nullcontext(self.run)
 
     def _run(self, plan: ExactPlan) -> ExactTable:
         rows = [_measure(plan, row) for row in Rows(self._tables, plan.salt).read(plan.rows)]

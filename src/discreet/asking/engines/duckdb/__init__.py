@@ -1,11 +1,13 @@
 """DuckDB: read-only, locked down, and only ever given SQL that was generated from a plan."""
 
+import contextlib
 import os
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlglot import exp
@@ -15,10 +17,28 @@ from discreet.asking.engines.duckdb.dialect import DuckDBDialect
 from discreet.asking.engines.duckdb.registration import Registrar, Stamp
 from discreet.asking.engines.sql import named, text
 from discreet.asking.engines.sql.engine import SQLEngine
+from discreet.asking.engines.sql.sharing import Store
 from discreet.asking.policy import Policy, PublicTable, Table, Value
 from discreet.errors import PolicyViolation
 
 Fetched = TypeVar("Fetched")
+
+
+class CursorStore:
+    """Temporary tables of one cursor."""
+
+    def __init__(self, execute: Callable[..., Any]) -> None:
+        self._execute = execute
+
+    def keep(self, name: str, select: exp.Expression) -> None:
+        """Keep what a statement finds."""
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        table = exp.Create(this=exp.to_table(name), kind="TABLE", expression=select, properties=temporary)
+        self._execute(table, lambda found: found.fetchall())
+
+    def rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement."""
+        return list(self._execute(statement, lambda found: found.fetchall()))
 
 
 class DuckDBEngine(SQLEngine):
@@ -77,19 +97,42 @@ class DuckDBEngine(SQLEngine):
                 "The data must stay as it was opened, and one of its files has changed. Open it again."
             )
 
-    def _execute(self, statement: exp.Expression, fetch: Callable[[Any], Fetched]) -> Fetched:
+    @contextlib.contextmanager
+    def _keeping(self) -> Iterator[Store]:
+        """Lend a cursor with temporary tables: they are its own, and end with it."""
+        if os.getpid() != self._pid:
+            self._open()
+        cursor = self._connection.cursor()
+        try:
+            yield CursorStore(partial(self._execute, cursor=cursor, pid=self._pid))
+        finally:
+            cursor.close()
+
+    def _execute(
+        self,
+        statement: exp.Expression,
+        fetch: Callable[[Any], Fetched],
+        *,
+        cursor: Any = None,
+        pid: int | None = None,
+    ) -> Fetched:
+        if pid not in (None, os.getpid()):
+            fail()  # what is kept stays with the parent
         if os.getpid() != self._pid:
             self._open()  # a connection does not survive a fork
         if not self._registrar.unchanged():
             fail()
-        found = self._fetch(statement, fetch)
+        if cursor is not None:
+            found = self._fetch(statement, fetch, cursor)
+        else:
+            with contextlib.closing(self._connection.cursor()) as own:
+                found = self._fetch(statement, fetch, own)
         if not self._registrar.unchanged():
             fail()  # whatever was found: it may be of another file
         return found
 
-    def _fetch(self, statement: exp.Expression, fetch: Callable[[Any], Fetched]) -> Fetched:
+    def _fetch(self, statement: exp.Expression, fetch: Callable[[Any], Fetched], cursor: Any) -> Fetched:
         sql = self._dialect.write(statement)
-        cursor = self._connection.cursor()
         done, late = threading.Event(), threading.Event()
 
         def watch() -> None:
@@ -107,7 +150,6 @@ class DuckDBEngine(SQLEngine):
             done.set()
             if watcher.is_alive():
                 watcher.join()
-            cursor.close()
         if late.is_set():
             fail()
         return found

@@ -20,6 +20,7 @@ from discreet.asking.engines.spark.session import Opened, is_alive, open_at, ope
 from discreet.asking.engines.sql.bounding import Statement
 from discreet.asking.engines.sql.engine import SQLEngine, quietly
 from discreet.asking.engines.sql.numbering import NumberedStatement, SortedStatement, crowd
+from discreet.asking.engines.sql.sharing import Store
 from discreet.asking.planning import ExactPlan
 from discreet.asking.policy import Policy, PublicTable, Table
 from discreet.asking.queries import Scan
@@ -144,6 +145,41 @@ def _shown(source: object) -> str:
     return repr(str(source)) if isinstance(source, str | Path) else type(source).__name__
 
 
+class FrameStore:
+    """Persisted frames of one question, seen as temporary views of the session."""
+
+    def __init__(self, engine: "SparkEngine") -> None:
+        self._engine, self._prefix = engine, f"q{uuid.uuid4().hex}_"
+        self._kept: list[tuple[str, Any]] = []
+
+    def keep(self, name: str, select: exp.Expression) -> None:
+        """Keep what a statement finds, once it is asked for."""
+
+        def persisted(frame: Any) -> Any:
+            frame.createOrReplaceTempView(self._prefix + name)
+            return frame.persist()
+
+        self._kept.append((self._prefix + name, self._engine._run(self._own(select), persisted)))
+
+    def rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement."""
+        return self._engine._rows(self._own(statement))
+
+    def close(self) -> None:
+        """Let go of all that was kept."""
+        for name, frame in self._kept:
+            with quiet(), contextlib.suppress(Exception):  # with a Spark that is gone, all of it is
+                frame.sparkSession.catalog.dropTempView(name)
+                frame.unpersist()
+
+    def _own(self, statement: exp.Expression) -> exp.Expression:
+        """Return a statement that selects from what is kept here."""
+        for table in statement.find_all(exp.Table):
+            if re.fullmatch(r"(pairs|norms)\d+", table.name):
+                table.set("this", exp.to_identifier(self._prefix + table.name))
+        return statement
+
+
 CROWDED = 2**20  # rows of one unit that a task sorts in a few seconds; more are cut before they travel
 
 
@@ -230,6 +266,15 @@ class SparkEngine(SQLEngine):
     def _most_of(self, scan: Scan) -> int:
         ((most,),) = quietly(self._rows, crowd(self._relations, scan))
         return int(most)
+
+    @contextlib.contextmanager
+    def _keeping(self) -> Iterator[Store]:
+        """Lend views that Spark keeps in memory or on its disks, under names that no other question has."""
+        store = FrameStore(self)
+        try:
+            yield store
+        finally:
+            store.close()
 
     def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
         if os.getpid() != self._pid:

@@ -4,8 +4,9 @@ An engine brings its tables in and says how each column is stored (`_adopt`), an
 (`_rows`); the rest is here, once.
 """
 
+import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from sqlglot import exp
@@ -15,6 +16,7 @@ from discreet.asking.engines.sql import is_known
 from discreet.asking.engines.sql.bounding import Statement
 from discreet.asking.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.asking.engines.sql.relations import Relations
+from discreet.asking.engines.sql.sharing import Run, Shared, Store
 from discreet.asking.engines.sql.weighing import Weighing
 from discreet.asking.planning import ExactPlan, ExactTable, Tallied
 from discreet.asking.policy import Policy, PublicTable, Schema, Table, Type, Value
@@ -58,15 +60,33 @@ class SQLEngine(ABC):
 
     def run(self, plan: ExactPlan) -> ExactTable:
         """Return the exact table of a plan; whatever goes wrong inside is one constant failure."""
-        if plan.labels == () and not plan.other:
+        if plan.weighs and plan.labels == () and not plan.other:
             return _of_nothing(plan)
         kind = Weighing if plan.weighs else self._bounding(plan)
-        return self._found(plan, kind(plan, self._relations).build())
-
-    def _found(self, plan: ExactPlan, statement: exp.Expression) -> ExactTable:
+        statement = kind(plan, self._relations).build()
         if plan.tally is not None and plan.labels is not None:
             return _as_tallies(plan.labels, quietly(self._columns, statement))
         return _as_table(plan, quietly(self._rows, statement))
+
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Run]:
+        """Lend a `run` for the plans of one question, which keeps what they share, where the engine can."""
+        with self._keeping() as store:
+            yield self.run if store is None else self._sharing(store)
+
+    def _sharing(self, store: Store) -> Run:
+        shared = Shared(self._relations, store)
+
+        def run(plan: ExactPlan) -> ExactTable:
+            if not shared.serves(plan):
+                return self.run(plan)
+            return _as_table(plan, quietly(shared.rows, plan))
+
+        return run
+
+    def _keeping(self) -> contextlib.AbstractContextManager[Store | None]:
+        """Return where results are kept for one question; None where they are computed again."""
+        return contextlib.nullcontext(None)
 
     def _bounding(self, plan: ExactPlan) -> type[Statement]:
         """Return how this engine bounds best; the choice changes no result."""

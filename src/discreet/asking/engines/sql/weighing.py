@@ -24,6 +24,7 @@ from discreet.asking.planning.widths import most_norm
 
 NORM, WEIGHT, PLACE = "n", "w", "at"
 NARROW = 2**62
+SMALL_BITS = 22  # of what a unit adds, so that 2^40 of them have 62 bits
 
 
 @dataclass(frozen=True)
@@ -197,12 +198,17 @@ class Weighing(Statement):
     def _excesses(self, table: str) -> exp.Select:
         norm = self._size() if self.plan.each_row else column(NORM)
         source = exp.Select().from_(table).select(named(norm, NORM))
-        # Units of one norm add the same: divided once, not once for each.
-        counted = exp.Select().from_(source.subquery("s", copy=False), copy=False).group_by(column(NORM))
-        counted = counted.select(column(NORM), named(exp.Count(this=exp.Star()), "units"))
-        select = exp.Select().from_(counted.subquery("c", copy=False), copy=False)
+        if any(isinstance(measure, Sum) for measure in self.plan.measures):
+            select, units = exp.Select().from_(source.subquery("s", copy=False), copy=False), whole(1)
+        else:  # units of one norm add the same, and many have the same: divided once for all of them
+            each_norm = exp.Select().from_(source.subquery("s", copy=False), copy=False)
+            each_norm.select(column(NORM), named(exp.Count(this=exp.Star()), "units"), copy=False)
+            each_norm.group_by(column(NORM), copy=False)
+            select, units = exp.Select().from_(each_norm.subquery("c", copy=False), copy=False), column("units")
         for index, each in enumerate(self.plan.excess):
-            parts = binary(exp.Mul, cast(self._excess(each), "HUGEINT"), cast(column("units"), "HUGEINT"))
+            # At most 2^bits for each of 2^40 units.
+            kind = "BIGINT" if each.bits <= SMALL_BITS else "HUGEINT"
+            parts = binary(exp.Mul, cast(self._excess(each), kind), cast(units.copy(), kind))
             total = exp.Coalesce(this=self._dialect.total(parts), expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), f"e{index}"), copy=False)
         return select
