@@ -204,7 +204,7 @@ def test_an_error_inside_the_release_says_nothing_of_the_data(tmp_path, monkeypa
         def broken(*_):
             raise ValueError(CANARY)
 
-        monkeypatch.setattr("discreet.asking.release._release", broken)
+        monkeypatch.setattr("discreet.asking.release.run_charged", broken)
         with pytest.raises(dp.InternalError) as failure:
             curator.ask(SQL, epsilon=0.5)
         assert CANARY not in repr(failure.value)

@@ -32,14 +32,14 @@ age = { type = "integer", bounds = [0, 120] }
 ROWS = "FROM sales WHERE city IN ('Ottawa', 'Toronto', 'Québec') AND active IS NOT NULL"
 SQL = f"SELECT city, active, COUNT(*) AS n, SUM(debt) AS s {ROWS} GROUP BY CUBE (city, active)"
 PLAN = plan_of(SQL, SALES, epsilon=1)
-SIZES = [len(each.exact.plans[0].labels) for each in PLAN.sets]
+SIZES = [len(each.reads[0].labels) for each in PLAN.sets]
 
 
 def released(numbers):
     found, start = [], 0
     for each, size in zip(PLAN.sets, SIZES, strict=True):
         rows = tuple(tuple(int(number) for number in row) for row in numbers[start : start + size])
-        found.append((each.exact.plans[0].labels, rows))
+        found.append((each.reads[0].labels, rows))
         start += size
     return tuple(found)
 
@@ -51,11 +51,11 @@ def answer_of(numbers):
 def truth(generator):
     """Whole numbers that add up, in the order of the sets."""
     finest = next(index for index, each in enumerate(PLAN.sets) if len(each.keys) == 2)
-    labels = PLAN.sets[finest].exact.plans[0].labels
+    labels = PLAN.sets[finest].reads[0].labels
     cells = {label: generator.integers(0, 1000, 2) for label in labels}
     rows = []
     for each in PLAN.sets:
-        for group in each.exact.plans[0].labels:
+        for group in each.reads[0].labels:
             inside = [
                 cell for label, cell in cells.items() if tuple(label[key] for key in each.keys) == group
             ]
@@ -87,12 +87,12 @@ def test_the_adjusted_numbers_are_the_weighted_least_squares():
     generator = np.random.default_rng(9)
     numbers = truth(generator) + generator.integers(-50, 50, (sum(SIZES), 2))
     finest = next(index for index, each in enumerate(PLAN.sets) if len(each.keys) == 2)
-    labels = PLAN.sets[finest].exact.plans[0].labels
+    labels = PLAN.sets[finest].reads[0].labels
     design, weights = [], []
     for each in PLAN.sets:
-        for group in each.exact.plans[0].labels:
+        for group in each.reads[0].labels:
             design.append([float(tuple(label[key] for key in each.keys) == group) for label in labels])
-            weights.append(1 / np.sqrt(each.noises[0].noise.variance))
+            weights.append(1 / np.sqrt(each.columns[0].mechanism.variance))
     matrix, weights = np.array(design), np.array(weights)
     best, *_ = np.linalg.lstsq(matrix * weights[:, None], numbers[:, 0] * weights, rcond=None)
     adjusted = [row[0] for row in add_up(PLAN.sets, released(numbers))[finest][1]]
@@ -120,8 +120,7 @@ def answered(sql, policy):
     """The answer to a question, all of it 0: whether it may add up does not depend on numbers."""
     plan = plan_of(sql, policy, epsilon=1)
     numbers = tuple(
-        (each.exact.plans[0].labels, ((0,) * len(each.noises),) * len(each.exact.plans[0].labels))
-        for each in plan.sets
+        (each.reads[0].labels, ((0,) * len(each.columns),) * len(each.reads[0].labels)) for each in plan.sets
     )
     return Answer(plan, numbers, Receipt.of(plan, charge=1, remaining=plan.price))
 
@@ -203,9 +202,7 @@ def test_exact_totals_are_sums_where_they_may_add_up_and_not_where_that_is_refus
         f"SELECT city, active, COUNT(*) AS n {rows} GROUP BY CUBE (city, active)", SALES, epsilon=1
     )
     engine = MemoryEngine(SALES, {"sales": sold})
-    found = {
-        each.keys: sum(total for (total,) in engine.run(each.exact.plans[0]).totals) for each in plan.sets
-    }
+    found = {each.keys: sum(total for (total,) in engine.run(each.reads[0]).totals) for each in plan.sets}
     assert (len(set(found.values())) == 1) is agree
 
 
@@ -229,9 +226,7 @@ def test_intervals_stay_those_of_what_was_released():
 )
 def test_sets_without_a_finest_one_are_refused(sql):
     plan = plan_of(sql, epsilon=1)
-    numbers = tuple(
-        (each.exact.plans[0].labels, tuple((0,) for _ in each.exact.plans[0].labels)) for each in plan.sets
-    )
+    numbers = tuple((each.reads[0].labels, tuple((0,) for _ in each.reads[0].labels)) for each in plan.sets)
     answer = Answer(plan, numbers, Receipt.of(plan, charge=1, remaining=plan.price))
     with pytest.raises(dp.InvalidParameter, match="add up"):
         answer.adding_up()

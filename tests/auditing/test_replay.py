@@ -104,7 +104,7 @@ def test_a_report_says_what_it_saw():
 def column_bounds_for_an_expression(patch):
     """Clamped before the expression: its bounds are those of the column, and nothing is clamped after it."""
     patch.setattr(
-        sys.modules["discreet.asking.planning.plan_exact"],
+        sys.modules["discreet.asking.planning.bound"],
         "_bounds",
         lambda measure: (Fraction(0), Fraction(120)),
     )
@@ -147,7 +147,7 @@ def true_count_in_a_mean(patch):
 
 def one_draw_for_all_groups(patch):
     def shared(step, tables, groups, source):
-        (noise,) = step.noise.draw([0], source)
+        (noise,) = step.mechanism.draw([0], source)
         return [number + noise for number in release._exact(step, tables, groups)]
 
     patch.setattr(release, "_noised", shared)
@@ -178,8 +178,8 @@ def keys_shown_by_their_exact_count(patch):
     def exactly(step, tables, source):
         table = tables[0]
         shown = dict(zip(table.groups, table.totals, strict=True))
-        step.noise.draw([0] * len(shown), source)
-        return {group: step.noise.threshold + 1 for group, totals in shown.items() if any(totals)}
+        step.mechanism.draw([0] * len(shown), source)
+        return {group: step.mechanism.threshold + 1 for group, totals in shown.items() if any(totals)}
 
     patch.setattr(release, "_counted", exactly)
 
@@ -190,7 +190,7 @@ def exact_counts_beside_drawn_keys(patch):
     def exact_numbers(step, tables, source):
         shown = counted(step, tables, source)
         numbers = step.exact_of(tables, list(shown))
-        return {group: step.noise.threshold + n for group, n in zip(shown, numbers, strict=True)}
+        return {group: step.mechanism.threshold + n for group, n in zip(shown, numbers, strict=True)}
 
     patch.setattr(release, "_counted", exact_numbers)
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from discreet.asking.engines import DuckDBEngine, MemoryEngine
 from discreet.asking.engines.sql import binary, call, column, whole
 from discreet.asking.engines.sql.weighing import Weighing
-from discreet.asking.planning import Bernstein, Excess, Lattice, Limit, RowCount, Sum, weighted_reach_of
+from discreet.asking.planning import Bernstein, Excess, Lattice, Limit, Sum, weighted_reach_of
 from discreet.asking.planning.widths import check_widths
 from discreet.errors import EngineFailure, UnsupportedQuery
 from engines.people import BIG, as_arrow, crowd, tables

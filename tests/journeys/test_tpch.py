@@ -89,9 +89,9 @@ def test_with_limits_that_bind_the_intervals_hold_the_bounded_truth(name, tables
         engine = curator.resources.engine()
         released = release_invented(plan, lambda exact: engine.run(replace(exact, salt=SALT)))
         (each,) = plan.sets
-        table = engine.run(replace(each.exact.plans[0], salt=SALT))
+        table = engine.run(replace(each.reads[0], salt=SALT))
     groups, totals = released[0].groups, dict(zip(table.groups, table.totals, strict=True))
-    exact = tuple(tuple(step.exact(totals[group]) for step in each.noises) for group in groups)
+    exact = tuple(tuple(totals[group][step.position] for step in each.columns) for group in groups)
     truth = Answer(plan, ((groups, exact),), Receipt({}))
     answer = Answer(plan, released, Receipt({}))
     assert strays(answer, by_group(truth.columns, truth.rows, KEYS[name]), KEYS[name], rounding=1e-6) == []

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from discreet.asking.planning import ChoiceStep, NoiseStep, Plan, SetPlan
+from discreet.asking.planning import AddNoise, Choose, NumberStage, Plan, SelectKeys, SetPlan, TableStage
 from discreet.asking.queries.nodes import Literal
 from discreet.asking.queries.relations import Filtered
 from discreet.kernel.mechanisms import (
@@ -29,41 +29,41 @@ def in_sets(change: Callable[[SetPlan], SetPlan]) -> Callable[[Plan], Plan]:
     return lambda plan: replace(plan, sets=tuple(map(change, plan.sets)))
 
 
-def noise(change: Callable[[Any], Any]) -> Callable[[Plan], Plan]:
-    """Another mechanism in every step of noise."""
+def in_stages(change: Callable[[Any], Any], kind: type = NumberStage) -> Callable[[Plan], Plan]:
+    """Another stage in place of every one of a kind."""
     return in_sets(
         lambda each: replace(
-            each, noises=tuple(replace(step, noise=change(step.noise)) for step in each.noises)
+            each,
+            stages=tuple(change(stage) if isinstance(stage, kind) else stage for stage in each.stages),
         )
     )
+
+
+def noise(change: Callable[[Any], Any], kind: type = NumberStage) -> Callable[[Plan], Plan]:
+    """Another mechanism in every stage of a kind."""
+    return in_stages(lambda stage: replace(stage, mechanism=change(stage.mechanism)), kind)
 
 
 def exact(**changes: Any) -> Callable[[Plan], Plan]:
     """Other limits in every exact plan."""
-    return in_sets(
-        lambda each: replace(
-            each,
-            exact=replace(each.exact, plans=tuple(replace(plan, **changes) for plan in each.exact.plans)),
-        )
-    )
+    return in_stages(lambda stage: replace(stage, plan=replace(stage.plan, **changes)), TableStage)
 
 
-def choice(change: Callable[[ChoiceStep], ChoiceStep]) -> Callable[[Plan], Plan]:
-    return in_sets(lambda each: replace(each, choices=tuple(map(change, each.choices))))
+def choice(change: Callable[[Choose], Choose]) -> Callable[[Plan], Plan]:
+    return in_stages(change, Choose)
 
 
 def wider(plan: Plan) -> Plan:
     """Sums of values from a range a thousand times as wide, with the noise of the narrow one."""
 
-    def widen(each: SetPlan) -> SetPlan:
-        first, *others = each.exact.plans
+    def widen(stage: NumberStage) -> NumberStage:
         measures = tuple(
             replace(one, lattice=replace(one.lattice, highest=1000 * one.lattice.highest))
-            for one in first.measures
+            for one in stage.plan.measures
         )
-        return replace(each, exact=replace(each.exact, plans=(replace(first, measures=measures), *others)))
+        return replace(stage, plan=replace(stage.plan, measures=measures))
 
-    return in_sets(widen)(plan)
+    return in_stages(widen)(plan)
 
 
 def fewer_filters(plan: Plan) -> Plan:
@@ -110,12 +110,19 @@ def spend_keys(keys: Any) -> Any:
     return KeySelection(epsilon=keys.epsilon, **more)
 
 
+def other_keys(keys: KeySelection) -> KeySelection:
+    """A selection that is made for fewer keys of a unit than it has, at the same price for each."""
+    return KeySelection(
+        epsilon=keys.epsilon / 2, delta=keys.delta / 2, max_groups=keys.max_groups, relation=keys.relation
+    )
+
+
 def one_step_more(each: SetPlan) -> SetPlan:
-    return replace(each, noises=(*each.noises, each.noises[0]))
+    return replace(each, stages=(*each.stages, each.stages[0]))
 
 
-def twice_the_epsilon(step: ChoiceStep) -> ChoiceStep:
-    return replace(step, chooser=replace_epsilon(step.chooser))
+def twice_the_epsilon(step: Choose) -> Choose:
+    return replace(step, mechanism=replace_epsilon(step.mechanism))
 
 
 def replace_epsilon(chooser: Any) -> Any:
@@ -125,14 +132,14 @@ def replace_epsilon(chooser: Any) -> Any:
     return changed
 
 
-def blunt(step: ChoiceStep) -> ChoiceStep:
+def blunt(step: Choose) -> Choose:
     """A choice made for half the rows of a unit."""
-    kind = type(step.chooser)
+    kind = type(step.mechanism)
     assert kind in (Exponential, PermuteAndFlip)
-    chooser = step.chooser
+    chooser = step.mechanism
     return replace(
         step,
-        chooser=kind(
+        mechanism=kind(
             epsilon=chooser.epsilon,
             sensitivity=chooser.sensitivity / 2,
             scores=chooser.scores,
@@ -143,14 +150,19 @@ def blunt(step: ChoiceStep) -> ChoiceStep:
 
 def free_keys(each: SetPlan) -> SetPlan:
     """All keys that are found are shown, at no cost."""
-    noises = tuple(
-        NoiseStep(
-            step.position,
-            Laplace(epsilon=Fraction(1, 100), sensitivity=100, step=1, relation=step.noise.relation),
-        )
-        for step in each.noises
+    return replace(
+        each,
+        stages=tuple(
+            AddNoise(
+                stage.part,
+                stage.column,
+                stage.plan,
+                Laplace(epsilon=Fraction(1, 100), sensitivity=100, step=1, relation=stage.mechanism.relation),
+                stage.position,
+            )
+            for stage in each.columns
+        ),
     )
-    return replace(each, selection=None, noises=noises)
 
 
 # What is asked, and what is done to its plan after the charge.
@@ -171,13 +183,11 @@ PLANTED: dict[str, tuple[str, Callable[[Plan], Plan]]] = {
     "a sharper choice": (MODE, choice(twice_the_epsilon)),
     "a sharper median": (MEDIAN, choice(twice_the_epsilon)),
     "a choice for fewer rows": (MODE, choice(blunt)),
-    "one choice more": (MODE, in_sets(lambda each: replace(each, choices=each.choices * 2))),
-    "fewer choices paid for": (MODE, choice(lambda step: replace(step, groups=step.groups - 1))),
+    "one choice more": (MODE, in_sets(lambda each: replace(each, stages=each.stages * 2))),
+    "fewer choices paid for": (MODE, choice(lambda step: replace(step, times=step.times - 1))),
     "more delta for counted keys": (KEYS, noise(spend_keys)),
     "more keys of a unit": (KEYS, exact(max_groups=2)),
     "keys for nothing": (SELECTED, in_sets(free_keys)),
-    "more delta for selected keys": (
-        SELECTED,
-        in_sets(lambda each: replace(each, selection=spend_keys(each.selection))),
-    ),
+    "more delta for selected keys": (SELECTED, noise(spend_keys, SelectKeys)),
+    "other keys selected": (SELECTED, noise(other_keys, SelectKeys)),
 }

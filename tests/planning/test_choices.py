@@ -13,8 +13,8 @@ PURE = replace(BANK, budget=(("epsilon", Fraction(1)),))
 
 
 def chooser(policy, **price):
-    (step,) = plan_of(TOP, policy, **price).sets[0].choices
-    return step.chooser
+    (step,) = plan_of(TOP, policy, **price).sets[0].columns
+    return step.mechanism
 
 
 @pytest.mark.parametrize("policy", [BANK, PURE])

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from discreet.apps.auditing.frozen import Call
-from discreet.apps.auditing.moves import measure_moves
-from discreet.apps.auditing.replay import Replay
+from discreet.apps.auditing.replay import Replay, measure_moves
 from discreet.apps.auditing.values import literals_of
 from discreet.asking.planning import plan_asked
 from discreet.asking.queries import read_sql
@@ -100,9 +99,9 @@ def test_every_golden_question_can_be_planned_or_says_why():
 def test_a_halved_sensitivity_is_noticed(part):
     plan = plan_of("SELECT city, SUM(debt) AS s FROM accounts GROUP BY city", epsilon=1)
     (each,) = plan.sets
-    (step,) = each.noises
-    weak = Laplace(epsilon=1, sensitivity=step.noise.sensitivity * part, step=1)
-    given = replace(plan, sets=(replace(each, noises=(replace(step, noise=weak),)),))
-    place, most = (0, "noise", 0), int(step.noise.sensitivity) // 3
+    (step,) = each.columns
+    weak = Laplace(epsilon=1, sensitivity=step.mechanism.sensitivity * part, step=1)
+    given = replace(plan, sets=(replace(each, stages=(replace(step, mechanism=weak),)),))
+    place, most = (0, 0), int(step.mechanism.sensitivity) // 3
     (move,) = measure_moves(given, [Call(place, (most,) * 3, 1)], [Call(place, (0, 0, 0), 2)])
     assert move.part == 1 / part

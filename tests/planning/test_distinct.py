@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import discreet as dp
 from discreet.asking.engines import MemoryEngine
-from discreet.asking.release import _exact
+from discreet.kernel.plan import Released
 from planning.frozen import plan_of
 from queries.bank import BANK
 
@@ -25,11 +25,9 @@ def rows_of(*pairs):
 
 def exactly(plan, rows, salt=3):
     (each,) = plan.sets
-    engine = MemoryEngine(BANK, rows)
-    tables = {index: engine.run(replace(exact, salt=salt)) for index, exact in enumerate(each.exact.plans)}
-    step = each.noises[-1]
-    groups = tables[step.tally].groups
-    return dict(zip(groups, _exact(step, tables, groups), strict=True))
+    step = each.columns[-1]
+    table = MemoryEngine(BANK, rows).run(replace(step.plan, salt=salt))
+    return dict(zip(step.plan.labels, step.take([table], Released()), strict=True))
 
 
 def test_keys_are_counted_once_and_others_not_at_all():
@@ -41,9 +39,9 @@ def test_keys_are_counted_once_and_others_not_at_all():
 
 def test_a_unit_is_charged_for_all_its_rows():
     (each,) = plan_of(SQL, epsilon=1).sets
-    assert each.noises[0].noise.sensitivity == 10  # max_rows of accounts
+    assert each.columns[0].mechanism.sensitivity == 10  # max_rows of accounts
     (grouped,) = plan_of(BY_AGE, epsilon=1).sets
-    assert grouped.noises[0].noise.sensitivity == 20  # in both groups
+    assert grouped.columns[0].mechanism.sensitivity == 20  # in both groups
 
 
 PEOPLE = st.lists(
@@ -60,7 +58,7 @@ def test_one_unit_moves_it_by_at_most_the_sensitivity(pairs, mine, salt):
     with_me = [*pairs, *((9, "Ottawa", age) for age in mine)]
     one, other = (exactly(plan, rows_of(*each), salt) for each in (pairs, with_me))
     moved = [abs(one[group] - other[group]) for group in one]
-    assert sum(moved) <= plan.sets[0].noises[0].noise.sensitivity
+    assert sum(moved) <= plan.sets[0].columns[0].mechanism.sensitivity
     assert all(step <= 10 for step in moved)
 
 
@@ -69,8 +67,10 @@ def test_an_uncapped_unit_would_be_noticed():
     mine = rows_of(*((9, "Ottawa", age) for age in range(100)))
     different = {group: len({row["age"] for row in mine["accounts"] if row["active"] == group[0]})
                  for group in ((True,), (False,))}  # fmt: skip
-    assert sum(different.values()) > plan.sets[0].noises[0].noise.sensitivity  # the planted fault: no bound
-    assert sum(exactly(plan, mine).values()) <= plan.sets[0].noises[0].noise.sensitivity
+    assert (
+        sum(different.values()) > plan.sets[0].columns[0].mechanism.sensitivity
+    )  # the planted fault: no bound
+    assert sum(exactly(plan, mine).values()) <= plan.sets[0].columns[0].mechanism.sensitivity
 
 
 def test_the_answer_has_an_error_and_an_interval(tmp_path):

@@ -14,8 +14,7 @@ SQL = "SELECT COUNT(*) AS n, SUM(debt) AS total, AVG(debt) AS mean, MEDIAN(age) 
 def epsilons(**more):
     (plan,) = plan_asked(SQL, BANK, epsilon=1, **more)
     (each,) = plan.sets
-    priced = [step.noise.loss.epsilon(delta=0) for step in each.noises]
-    return plan, [*priced, *(step.groups * step.chooser.epsilon for step in each.choices)]
+    return plan, [step.loss.epsilon(delta=0) for step in each.columns]
 
 
 def test_every_number_gets_an_equal_part_unless_told():
@@ -45,7 +44,7 @@ def test_a_shared_number_has_the_largest_weight_that_it_is_given():
 def test_an_aggregate_that_two_columns_name_has_the_larger_weight(split):
     sql = "SELECT COUNT(*) AS n, COUNT(*) / 2 AS half, SUM(debt) AS total FROM accounts"
     (plan,) = plan_asked(sql, BANK, epsilon=1, split=split)
-    count, total = (step.noise.loss.epsilon(delta=0) for step in plan.sets[0].noises)
+    count, total = (step.mechanism.loss.epsilon(delta=0) for step in plan.sets[0].columns)
     assert count / total == pytest.approx(5)
 
 

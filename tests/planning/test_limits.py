@@ -53,7 +53,7 @@ def test_cells_are_groups_times_columns(cells, expected):
 
 @pytest.mark.parametrize(("largest", "fits"), [(2**62, True), (2**62 + 1, False)])
 def test_what_is_tallied_keeps_64_bits(largest, fits):
-    (plan,) = plan_of("SELECT MEDIAN(age) AS m FROM accounts", BANK, epsilon=1).sets[0].exact.plans
+    (plan,) = plan_of("SELECT MEDIAN(age) AS m FROM accounts", BANK, epsilon=1).sets[0].reads
     wide = replace(plan, tally=replace(plan.tally, lattice=Lattice(Fraction(1), 0, largest, "integer")))
     if fits:
         check_widths(wide)

@@ -48,8 +48,9 @@ def test_found_keys_are_in_the_loss_and_their_delta_is_in_the_price(text, policy
 def test_under_rho_the_sum_of_all_draws_keeps_the_price_and_comes_near(text, policy):
     policy = replace(policy, budget=(("delta", Fraction(1, 1000)), ("rho", ONE)))
     plan = plan_of(text, policy, rho=Fraction(1, 8))
-    drawn = sum((step.loss for each in plan.sets for step in (*each.noises, *each.choices)), 0 * plan.loss)
-    chosen = sum((each.selection.loss for each in plan.sets if each.selection), 0 * plan.loss)
+    drawn = sum((step.loss for each in plan.sets for step in each.columns), 0 * plan.loss)
+    keys = [each.keys_stage for each in plan.sets if each.keys_stage is not None]
+    chosen = sum((step.loss for step in keys if step.column is None), 0 * plan.loss)
     assert plan.loss == drawn + chosen
     if text in SPENT:
         assert 0.99 / 8 <= plan.loss.rho <= 1 / 8

@@ -6,12 +6,11 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from discreet.asking import release
 from discreet.asking.engines import MemoryEngine
-from discreet.asking.planning import reach
+from discreet.asking.planning import contribution
 from discreet.asking.policy import from_toml
 from discreet.asking.queries import read_question
-from discreet.asking.release import Watch
+from discreet.asking.watching import Watch
 from discreet.kernel.mechanisms import Laplace
 from planning.frozen import plan_of
 
@@ -58,14 +57,14 @@ def in_cities(groups):
 def assert_choices_are_paid_for(function, relation, groups):
     policy = policy_of(relation, groups=groups, rows=2)
     plan = plan_of(f"SELECT city, {function} AS y FROM t GROUP BY city", policy, epsilon=1)
-    (step,) = plan.sets[0].choices
-    exact = plan.sets[0].exact.plans[step.plan]
+    (step,) = plan.sets[0].columns
+    exact = step.plan
     moved = 0
     for one, other in neighbours(relation, list(in_cities(groups))):
         tallies = [MemoryEngine(policy, {"t": rows}).run(exact).tallies for rows in (one, other)]
         moved = max(moved, sum(dict(a) != dict(b) for a, b in zip(*tallies, strict=True)))
-    assert step.groups == moved, "the choices that a unit moves are not those that are paid for"
-    assert step.groups * step.chooser.epsilon <= 1
+    assert step.times == moved, "the choices that a unit moves are not those that are paid for"
+    assert step.times * step.mechanism.epsilon <= 1
 
 
 CHOICES = ["MEDIAN(x)", "QUANTILE(x, 0.9)", "MIN(x)", "MAX(x)", "MODE(city)"]
@@ -80,7 +79,7 @@ def test_every_choice_that_a_unit_moves_is_paid_for(function, relation, groups):
 
 @pytest.mark.parametrize("function", CHOICES)
 def test_groups_that_are_left_and_entered_but_counted_once_are_found(function, monkeypatch):
-    monkeypatch.setattr(reach.Reach, "moved", property(lambda reach: reach.groups))
+    monkeypatch.setattr(contribution.Contribution, "moved", property(lambda reach: reach.groups))
     with pytest.raises(AssertionError, match="not those that are paid for"):
         assert_choices_are_paid_for(function, "replace", 1)
 
@@ -92,16 +91,16 @@ def assert_sums_are_paid_for(function, relation, rows, bounds):
     """The farthest of all neighbours at the bounds is exactly as far as the noise is for."""
     policy = policy_of(relation, rows=rows, bounds=bounds)
     plan = plan_of(f"SELECT {function} AS y FROM t", policy, epsilon=1)
-    exact = plan.sets[0].exact.plans[0]
+    exact = plan.sets[0].reads[0]
     values = {*bounds, *(sum(bounds) // 2 + half for half in (0, 1))}
     people = [[], *([{"person": 1, "x": x, "city": "a"}] * rows for x in sorted(values))]
     totals = [MemoryEngine(policy, {"t": person}).run(exact).totals[0] for person in people]
     pairs = list(itertools.product(totals, totals if relation == "replace" else totals[:1]))
-    for step in plan.sets[0].noises:
-        assert isinstance(step.noise, Laplace)
+    for step in plan.sets[0].columns:
+        assert isinstance(step.mechanism, Laplace)
         moved = max(abs(one[step.position] - other[step.position]) for one, other in pairs)
-        assert step.noise.sensitivity >= moved, "a unit moves a sum further than its noise is for"
-        assert step.noise.sensitivity == max(moved, 1)
+        assert step.mechanism.sensitivity >= moved, "a unit moves a sum further than its noise is for"
+        assert step.mechanism.sensitivity == max(moved, 1)
 
 
 SUMS = ["COUNT(*)", "COUNT(x)", "COUNT(DISTINCT person)", "SUM(x)", "AVG(x)", "VARIANCE(x)"]
@@ -116,13 +115,13 @@ def test_every_sum_is_noised_for_the_farthest_neighbour(bounds, rows, function, 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_half_width_that_is_rounded_down_is_found(relation, monkeypatch):
-    right = reach._row
+    right = contribution._row
 
     def rounded_down(measure):
         low, high = right(measure)
         return (low, high) if measure.power == 2 else (-(-low // 1), min(high, (high - low) // 2))
 
-    monkeypatch.setattr(reach, "_row", rounded_down)
+    monkeypatch.setattr(contribution, "_row", rounded_down)
     with pytest.raises(AssertionError, match="further than its noise"):
         assert_sums_are_paid_for("AVG(x)", relation, 1, (0, 3))
 
@@ -191,6 +190,6 @@ def test_a_watch_that_forgets_that_a_unit_may_be_replaced_is_found(monkeypatch):
         finally:
             watch._stream.relation = relation
 
-    monkeypatch.setattr(release.Watch, "_shrink", forgetful)
+    monkeypatch.setattr(Watch, "_shrink", forgetful)
     with pytest.raises(AssertionError, match="more than the stream's sensitivity"):
         assert_watches_are_scaled("SUM(x)", "replace", (-10, 10), sensitivity=10)

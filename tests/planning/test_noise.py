@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.asking.planning import Reach
+from discreet.asking.planning import Contribution
 
 
 def parts(groups, labels, low, high):
@@ -25,8 +25,8 @@ def farthest(groups, labels, low, high, relation):
     return max(sum(map(abs, move)) for move in moves), max(sum(n * n for n in move) for move in moves)
 
 
-def reach_of(groups, labels, low, high, relation):
-    return Reach(groups, max(abs(low), abs(high)), max(0, high) - min(0, low), relation, labels)
+def contribution_of(groups, labels, low, high, relation):
+    return Contribution(groups, max(abs(low), abs(high)), max(0, high) - min(0, low), relation, labels)
 
 
 ENDS = [(0, 1), (-3, 3), (-1, 3), (-2, 3), (-3, 0), (2, 3)]
@@ -37,7 +37,7 @@ ENDS = [(0, 1), (-3, 3), (-1, 3), (-2, 3), (-3, 0), (2, 3)]
 def test_the_reach_is_exactly_as_far_as_some_neighbour_is(ends, relation):
     for groups, labels in itertools.product((1, 2, 3), repeat=2):
         total, squares = farthest(groups, labels, *ends, relation)
-        reach = reach_of(groups, labels, *ends, relation)
+        reach = contribution_of(groups, labels, *ends, relation)
         assert reach.total == total
         assert Fraction(squares) <= reach.distance**2 <= Fraction(squares) * (1 + Fraction(1, 2**40))
 
@@ -45,15 +45,15 @@ def test_the_reach_is_exactly_as_far_as_some_neighbour_is(ends, relation):
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])
 def test_a_reach_that_forgets_a_group_is_noticed(relation):
     total, _ = farthest(2, 3, 0, 5, relation)
-    assert reach_of(1, 3, 0, 5, relation).total < total
+    assert contribution_of(1, 3, 0, 5, relation).total < total
 
 
 def test_more_groups_than_labels_cost_no_more():
-    few, many = (Reach(groups, 10, 10, "replace", labels=4) for groups in (4, 1000))
+    few, many = (Contribution(groups, 10, 10, "replace", labels=4) for groups in (4, 1000))
     assert (few.total, few.distance, few.moved) == (many.total, many.distance, many.moved) == (40, 20, 4)
 
 
 def test_unknown_labels_cost_as_much_as_any():
-    unknown, plenty = Reach(3, 2, 3, "replace"), Reach(3, 2, 3, "replace", labels=1000)
+    unknown, plenty = Contribution(3, 2, 3, "replace"), Contribution(3, 2, 3, "replace", labels=1000)
     assert (unknown.total, unknown.distance) == (plenty.total, plenty.distance)
     assert math.isclose(unknown.distance, math.sqrt(max(6 * 4, 3 * 9)))

@@ -65,8 +65,8 @@ def test_the_words_of_a_split_tell_columns_apart():
     )
     text = 'SELECT COUNT(*) AS a, SUM(age) AS "a 1, b" FROM accounts'
     other = plan_asked(text, BANK, epsilon=1, split={"a 1, b": 2})
-    assert one[0].how.words == " /* split a 1, b 2 */"
-    assert other[0].how.words == ' /* split "a 1, b" 2 */'
+    assert one[0].options.comment == " /* split a 1, b 2 */"
+    assert other[0].options.comment == ' /* split "a 1, b" 2 */'
     with pytest.raises(InvalidParameter):
         plan_asked(COUNT, BANK, epsilon=1, split={3: 1})
 

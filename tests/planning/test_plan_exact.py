@@ -5,6 +5,7 @@ from discreet.asking.planning import RowCount, Sum, Tally, UnitCount, plan_exact
 from discreet.asking.policy import from_toml
 from discreet.asking.queries import read_question
 from discreet.errors import UnsupportedQuery
+from discreet.kernel.plan import Released
 from planning.frozen import plan_of
 from queries.bank import BANK
 
@@ -132,8 +133,8 @@ def test_what_is_the_same_number_is_paid_for_once(text, numbers):
             plan_exact(question, salt=0)
         return
     plan = plan_of(text, policy, epsilon=1)
-    assert len(plan.sets[0].noises) == numbers
-    assert len(plan.sets[0].exact.plans[0].measures) == numbers
+    assert len(plan.sets[0].columns) == numbers
+    assert len(plan.sets[0].reads[0].measures) == numbers
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), 0.0, 1500.0, 1e9])
@@ -145,6 +146,6 @@ def test_a_broken_promise_of_values_moves_no_number_further(asked, value):
     policy = policy.with_schema({"t": {"person": "integer"}})
     (each,) = plan_of(f"SELECT {asked}, COUNT(*) AS n FROM t", policy, epsilon=1).sets
     rows = {"t": [{"person": 1, "x": value, "k": 1, "z": 1.0}], "p": []}
-    table = MemoryEngine(policy, rows).run(each.exact.plans[0])
-    for step in each.noises:
-        assert abs(step.exact(table.totals[0])) <= step.noise.sensitivity
+    table = MemoryEngine(policy, rows).run(each.reads[0])
+    for step in each.columns:
+        assert abs(step.take([table], Released())[0]) <= step.mechanism.sensitivity

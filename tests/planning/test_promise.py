@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import discreet as dp
 from discreet.asking.planning import plan_asked, with_bounds
+from discreet.asking.planning.planner import AfterBounds
 from discreet.asking.policy import from_arguments
 from discreet.asking.query_run import QueryRun
 from discreet.errors import InternalError
@@ -98,8 +99,8 @@ def test_a_list_is_stopped_before_the_first_draw_of_any_question(tmp_path, monke
 
 def test_a_search_that_draws_more_is_stopped(tmp_path, monkeypatch, drawn):
     def change(plan):
-        steps = tuple(replace(step, noise=half(step.noise)) for step in plan.search.steps)
-        return replace(plan, search=replace(plan.search, steps=steps))
+        stages = tuple(replace(stage, mechanism=half(stage.mechanism)) for stage in plan.search.stages)
+        return replace(plan, search=replace(plan.search, stages=stages))
 
     with open_table(tmp_path, bounds={}, types={"x": "integer"}) as curator:
         change_after_charge(monkeypatch, change)
@@ -114,9 +115,8 @@ def test_what_follows_a_search_is_stopped_unless_the_promise_covers_it(
     tmp_path, monkeypatch, drawn, fault, relation
 ):
     _, change = PLANTED[fault]
-    monkeypatch.setattr(
-        "discreet.asking.release.with_bounds", lambda plan, found: change(with_bounds(plan, found))
-    )
+    real = AfterBounds.plan_with
+    monkeypatch.setattr(AfterBounds, "plan_with", lambda self, found: change(real(self, found)))
     with open_table(tmp_path, bounds={}, types={"x": "integer"}, relation=relation) as curator:
         with pytest.raises(InternalError, match="more than was charged"):
             curator.ask(SUM, epsilon=2, bounds="auto")
@@ -194,9 +194,9 @@ def test_whatever_is_found_the_promise_covers_it(
     (plan,) = plan_asked(
         f"SELECT city, {columns} FROM t GROUP BY city", policy, confidence=confidence, bounds="auto", **price
     )
-    finished = with_bounds(plan, (found,) * len(plan.search.steps))
-    plan.promises[-1].check_sets(finished.sets)
-    assert finished.promises == plan.promises
+    finished = with_bounds(plan, (found,) * len(plan.search.stages))
+    plan.promises[-1].check([stage for each in finished.sets for stage in each.stages])
+    assert finished.loss == plan.loss
     assert finished.price == plan.price
 
 
@@ -214,7 +214,8 @@ def test_a_stored_answer_is_read_by_the_noise_that_was_drawn_whatever_the_confid
         first = curator.ask(sql, confidence=0.999, **terms)
         again = curator.ask(sql, confidence=0.01, **terms)
         noises = [
-            [step.noise for each in answer.plan.sets for step in each.noises] for answer in (first, again)
+            [step.mechanism for each in answer.plan.sets for step in each.columns]
+            for answer in (first, again)
         ]
         assert first.rows == again.rows
         assert noises[0] == noises[1]

@@ -16,7 +16,8 @@ import pytest
 
 from discreet.asking.answers import Answer, Receipt
 from discreet.asking.planning import ExactTable
-from discreet.asking.planning.readings import Noised, Variance
+from discreet.asking.planning.estimators import NoisyNumber, Variance
+from discreet.asking.planning.stages import AddNoise
 from discreet.asking.release import release_invented
 from discreet.kernel.mechanisms import Gaussian, Laplace
 from planning.frozen import plan_of
@@ -77,7 +78,7 @@ def test_gaussian_noise_is_covered_too():
     plan = plan_of(
         "SELECT COUNT(*) AS x FROM accounts", replace(BANK, budget=(("rho", Fraction(1)),)), rho=0.1
     )
-    assert isinstance(plan.sets[0].noises[0].noise, Gaussian)
+    assert isinstance(plan.sets[0].columns[0].mechanism, Gaussian)
     assert hits(plan, 400) >= FEWEST
 
 
@@ -88,10 +89,10 @@ def test_intervals_of_half_the_width_are_noticed():
 
 
 def test_the_average_alone_needs_half_the_noise_that_it_has_beside_the_sum():
-    alone = plan_of("SELECT AVG(debt) AS a FROM accounts", epsilon=1).sets[0].noises
-    beside = plan_of("SELECT AVG(debt) AS a, SUM(debt) AS s FROM accounts", epsilon=1).sets[0].noises
+    alone = plan_of("SELECT AVG(debt) AS a FROM accounts", epsilon=1).sets[0].columns
+    beside = plan_of("SELECT AVG(debt) AS a, SUM(debt) AS s FROM accounts", epsilon=1).sets[0].columns
     assert len(alone) == len(beside) == 2
-    assert 2 * alone[0].noise.scale <= beside[0].noise.scale + 2
+    assert 2 * alone[0].mechanism.scale <= beside[0].mechanism.scale + 2
 
 
 def test_an_average_of_nobody_is_the_centre_of_the_bounds():
@@ -108,11 +109,11 @@ def test_noise_is_laplace_without_delta_and_may_be_gaussian_with_it():
         BANK, tables=tuple(replace(t, max_groups=50) if t.name == "accounts" else t for t in BANK.tables)
     )
     text = "SELECT age, COUNT(*) AS n FROM accounts GROUP BY age"
-    (pure,) = plan_of(text, wide, epsilon=1).sets[0].noises
-    (approximate,) = plan_of(text, wide, epsilon=1, delta=Fraction(1, 10**6)).sets[0].noises
-    assert isinstance(pure.noise, Laplace)
-    assert isinstance(approximate.noise, Gaussian)
-    assert approximate.noise.error() < pure.noise.error()
+    (pure,) = plan_of(text, wide, epsilon=1).sets[0].columns
+    (approximate,) = plan_of(text, wide, epsilon=1, delta=Fraction(1, 10**6)).sets[0].columns
+    assert isinstance(pure.mechanism, Laplace)
+    assert isinstance(approximate.mechanism, Gaussian)
+    assert approximate.mechanism.error() < pure.mechanism.error()
 
 
 @pytest.mark.parametrize("root", [False, True])
@@ -120,7 +121,7 @@ def test_noise_is_laplace_without_delta_and_may_be_gaussian_with_it():
 def test_an_interval_of_a_spread_holds_it_for_every_number_within_the_parts(released, root):
     """All squares, sums and counts that the noise may have hidden: none gives a spread beyond the ends."""
     noise = Laplace(epsilon=2, sensitivity=1, step=1)
-    parts = [Noised(i, noise) for i in range(3)]
+    parts = [NoisyNumber(i, AddNoise(0, i, None, noise, i)) for i in range(3)]
     reading = Variance(*parts, step=Fraction(1), width=10**3, root=root)
     confidence = Fraction(9, 10)
     each = 1 - (1 - confidence) / 3

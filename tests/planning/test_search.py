@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.asking.engines import DuckDBEngine, MemoryEngine
 from discreet.asking.planning import plan_asked
-from discreet.asking.planning.search import FALLBACK, PART
+from discreet.asking.planning.draft import FALLBACK, PART
 from planning.frozen import plan_of
 from queries.bank import BANK
 
@@ -91,13 +91,15 @@ def test_what_is_drawn_keeps_the_price(tmp_path, budget, relation):
     price = {"rho": 1} if "rho" in budget else budget
     with opened(tmp_path, [300.0] * 4000, budget=budget, relation=relation) as curator:
         answer = curator.ask("SELECT SUM(x) AS s, AVG(x * 2) AS m FROM t", **price, bounds="auto")
-        drawn = [each.loss for each in (*answer.plan.search.steps, *answer.plan.sets)]
+        drawn = [each.loss for each in (*answer.plan.search.stages, *answer.plan.sets)]
         real = sum(drawn[1:], drawn[0])
         if "rho" in budget:
             assert Fraction(real.rho) <= 1
         else:
             assert real.delta(epsilon=1) <= budget.get("delta", 0)
-        searched = sum((step.loss for step in answer.plan.search.steps[1:]), answer.plan.search.steps[0].loss)
+        searched = sum(
+            (step.loss for step in answer.plan.search.stages[1:]), answer.plan.search.stages[0].loss
+        )
         assert "rho" in budget or searched.epsilon(delta=0) <= PART * 1
 
 
@@ -113,7 +115,7 @@ def one_unit(rows):
         types={"x": "number", "person": "text"},
     ).policy
     (plan,) = plan_asked("SELECT SUM(x) AS s FROM t", policy, epsilon=1, bounds="auto")
-    return plan.search.steps[0], policy, frame
+    return plan.search.stages[0], policy, frame
 
 
 @pytest.mark.slow
@@ -123,7 +125,7 @@ def test_one_unit_moves_one_count_by_one(rows):
     counted = [total for (total,) in DuckDBEngine(policy, {"t": frame}).run(step.plan).totals]
     plain = [{"person": "u", "x": None if math.isnan(value) else value} for value in rows]
     reference = [total for (total,) in MemoryEngine(policy, {"t": plain}).run(step.plan).totals]
-    assert sum(counted) == sum(reference) <= step.noise.sensitivity == 1
+    assert sum(counted) == sum(reference) <= step.mechanism.sensitivity == 1
     assert set(counted) <= {0, 1}
 
 

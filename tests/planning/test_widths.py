@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from discreet.asking.planning import Lattice, Sum, Tally, plan_exact
-from discreet.asking.planning.plan_exact import check_widths
+from discreet.asking.planning.bound import check_widths
 from discreet.asking.queries import Call, Case, Literal, Name, read_question
 from discreet.asking.queries.ranges import MOST_WHOLE, WIDEST
 from discreet.errors import UnsupportedQuery

@@ -12,15 +12,14 @@ from typing import Any, Literal, Never, Self, Unpack, overload
 
 from discreet.asking.answers import Answer
 from discreet.asking.dry_run import DryRun, try_out
-from discreet.asking.planning import Asked, Plan, Several, Terms, Within, plan_asked
+from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, Within, plan_asked
 from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_opening
 from discreet.asking.policy_ledger import check_known
 from discreet.asking.queries import Builder, table
 from discreet.asking.query_run import QueryRun
-from discreet.asking.release import Watch
 from discreet.asking.resources import Resources
 from discreet.asking.signatures import BUDGETS, PRICES, refuse_unknown
-from discreet.asking.watching import open_watch
+from discreet.asking.watching import Watch, open_watch
 from discreet.kernel.ledger import Ledger, Record
 from discreet.kernel.numerics import Real
 
@@ -191,14 +190,16 @@ class Curator(AbstractContextManager["Curator"]):
         return other
 
     @overload
-    def ask(self, question: Asked, *, key: str | None = None, **terms: Unpack[Terms]) -> Answer: ...
+    def ask(
+        self, question: QuestionLike, *, key: str | None = None, **terms: Unpack[AskOptions]
+    ) -> Answer: ...
     @overload
     def ask(
-        self, question: Several, *, key: str | None = None, **terms: Unpack[Terms]
+        self, question: QuestionBatch, *, key: str | None = None, **terms: Unpack[AskOptions]
     ) -> tuple[Answer, ...]: ...
     def ask(
         self,
-        question: Asked | Several,
+        question: QuestionLike | QuestionBatch,
         *,
         epsilon: Real | None = None,
         delta: Real | None = None,
@@ -238,8 +239,8 @@ class Curator(AbstractContextManager["Curator"]):
         Answer or tuple of Answer
             Values, intervals and a receipt for each question.
         """
-        refuse_unknown(unknown, [*Terms.__annotations__, "key"], PRICES)
-        terms: Terms = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
+        refuse_unknown(unknown, [*AskOptions.__annotations__, "key"], PRICES)
+        terms: AskOptions = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
         terms |= {"confidence": confidence, "bounds": bounds}
         query_run = self._query_run(plan_asked(question, self.resources.engine().policy, **terms))
         if query_run.charge(key=key):
@@ -252,12 +253,12 @@ class Curator(AbstractContextManager["Curator"]):
         return answers if isinstance(question, list | tuple) else answers[0]
 
     @overload
-    def explain(self, question: Asked, **terms: Unpack[Terms]) -> Plan: ...
+    def explain(self, question: QuestionLike, **terms: Unpack[AskOptions]) -> Plan: ...
     @overload
-    def explain(self, question: Several, **terms: Unpack[Terms]) -> tuple[Plan, ...]: ...
+    def explain(self, question: QuestionBatch, **terms: Unpack[AskOptions]) -> tuple[Plan, ...]: ...
     def explain(
         self,
-        question: Asked | Several,
+        question: QuestionLike | QuestionBatch,
         *,
         epsilon: Real | None = None,
         delta: Real | None = None,
@@ -272,20 +273,20 @@ class Curator(AbstractContextManager["Curator"]):
 
         The data need not exist. The parameters are those of `ask`; a list of questions returns several plans.
         """
-        refuse_unknown(unknown, Terms.__annotations__, PRICES)
-        terms: Terms = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
+        refuse_unknown(unknown, AskOptions.__annotations__, PRICES)
+        terms: AskOptions = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
         terms |= {"confidence": confidence, "bounds": bounds}
         plans = plan_asked(question, self.resources.known, **terms)
         return plans if isinstance(question, list | tuple) else plans[0]
 
     def dry_run(
         self,
-        question: Asked,
+        question: QuestionLike,
         *,
         people: int | None = None,
         rows: int | None = None,
         beyond: Real = Fraction(1, 100),
-        **terms: Unpack[Terms],
+        **terms: Unpack[AskOptions],
     ) -> DryRun:
         """Try a question on people invented from the policy, to see the effect of limits, bounds and noise.
 
@@ -307,7 +308,7 @@ class Curator(AbstractContextManager["Curator"]):
         DryRun
             For each value: from every row, from the bounded rows, and released with noise.
         """
-        refuse_unknown(terms, Terms.__annotations__, PRICES)
+        refuse_unknown(terms, AskOptions.__annotations__, PRICES)
         return try_out(question, self.resources.known, people=people, rows=rows, beyond=beyond, **terms)
 
     def watch(

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from discreet.asking.answers import Answer, Receipt, restore, store
 from discreet.asking.planning import Plan, named_price, price_of
-from discreet.asking.release import Permit, Run, release
+from discreet.asking.release import Run, release
 from discreet.asking.resources import Resources
 from discreet.errors import LedgerConflict
 from discreet.kernel.ledger import Charge, Request
+from discreet.kernel.plan import Permit
 
 Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
 

@@ -1,38 +1,32 @@
 """A curator whose noise is frozen: what mechanisms are given is written down, what they give is fixed.
 
-Every mechanism of a charged plan is replaced by a copy that returns numbers of its place in the plan alone.
+Every stage of a charged plan is replaced by a copy that releases numbers of its place in the plan alone.
 All else is the real thing: planning, ledger, engine, release, storage, answer. So whatever else depends on
 the data shows. Only invented data are ever opened so: `Stage` makes them.
 """
 
 import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from discreet.asking.curator import Curator
 from discreet.asking.engines import Engine
-from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan
+from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan, TableStage
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
 from discreet.kernel.ledger import Ledger
-from discreet.kernel.mechanisms import CountedKeys, Quantile
+from discreet.kernel.plan import Output
 from discreet.kernel.randomness import Source
 
-SPREAD = 1999  # frozen numbers lie between -499 and 1500
-LOWEST = -499
-
-
-Place: TypeAlias = tuple[int, str, int]  # grouping set, kind of step, step
+Place: TypeAlias = tuple[int | None, int]  # grouping set, and stage in it
 
 
 @dataclass(frozen=True)
 class Call:
-    """One use of a mechanism: which one of the plan, what it was given, and a word of its source."""
+    """One draw: of which stage, what its mechanism was given, and a word of its source."""
 
     place: Place
     given: Any
@@ -61,7 +55,7 @@ class FrozenCurator(Curator):
     def keys_found(self, plan: Plan, salt: int) -> set[tuple[Value, ...]]:
         """The private keys in the data, bounded by this salt."""
         engine = self.watched.at(salt)
-        tables = [engine.run(each.exact.plans[0]) for each in plan.sets if each.private]
+        tables = [engine.run(each.keys_stage.plan) for each in plan.sets if each.keys_stage is not None]
         return {group for table in tables for group in table.groups}
 
     def _query_run(self, plans: tuple[Plan, ...]) -> QueryRun:
@@ -71,63 +65,21 @@ class FrozenCurator(Curator):
     def _freeze(self, plan: Plan) -> Plan:
         return replace(plan, sets=tuple(self._freeze_set(*each) for each in enumerate(plan.sets)))
 
-    def _freeze_set(self, number: int, each: SetPlan) -> SetPlan:
-        noises = tuple(
-            replace(step, noise=self._mute(step.noise, (number, "noise", place), self._use(each, place)))
-            for place, step in enumerate(each.noises)
-        )
-        choices = tuple(
-            replace(step, chooser=self._mute(step.chooser, (number, "choice", place), self._chosen))
-            for place, step in enumerate(each.choices)
-        )
-        selection = each.selection and self._mute(each.selection, (number, "keys", 0), self._selected)
-        return replace(each, noises=noises, choices=choices, selection=selection)
+    def _freeze_set(self, part: int, each: SetPlan) -> SetPlan:
+        stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.draws))
+        return replace(each, stages=tuple(stages))
 
-    def _use(self, each: SetPlan, place: int) -> Callable[..., Any]:
-        return self._counted if place == each.showing else self._noised
-
-    def _mute(self, mechanism: Any, place: Place, use: Callable[..., Any]) -> Any:
+    def _mute(self, stage: TableStage, place: Place) -> TableStage:
         """A copy that is the same in all its declarations, and draws nothing."""
-        muted = copy.copy(mechanism)
-        for name, told in {"draw": use, "draw_tally": self._at_a_quantile}.items():
-            if hasattr(mechanism, name):
-                object.__setattr__(muted, name, lambda *given, told=told: told(mechanism, place, *given))
+
+        def draw(given: Any, source: Source) -> Output:
+            self.watched.calls.append(Call(place, given, source.word()))
+            turns = itertools.count()
+            return stage.imitate(given, lambda n: _mix(*place, next(turns)) % n, self.watched.shown)
+
+        muted = copy.copy(stage)
+        object.__setattr__(muted, "draw", draw)
         return muted
-
-    def _note(self, place: Place, given: Any, source: Source) -> int:
-        """Write a call down; its number among the calls of its step."""
-        calls = self.watched.calls
-        before = sum(call.place == place for call in calls)
-        calls.append(Call(place, given, source.word()))
-        return before
-
-    def _noised(self, mechanism: Any, place: Place, values: Sequence[int], source: Source) -> list[int]:
-        turn = self._note(place, tuple(map(int, values)), source)
-        return [LOWEST + _mix(*place, turn, index) % SPREAD for index in range(len(values))]
-
-    def _chosen(self, mechanism: Any, place: Place, scores: Sequence[int], source: Source) -> int:
-        return _mix(*place, self._note(place, tuple(map(int, scores)), source)) % len(scores)
-
-    def _at_a_quantile(
-        self, mechanism: Quantile, place: Place, numbers: Any, rows: Any, source: Source
-    ) -> int:
-        low, high = (int(end) for end in mechanism.bounds)
-        tally = dict(zip(numbers.tolist(), rows.tolist(), strict=True))
-        return low + _mix(*place, self._note(place, tally, source)) % (high - low + 1)
-
-    def _selected(self, mechanism: Any, place: Place, units: Any, source: Source) -> Any:
-        groups = self.watched.groups
-        self._note(place, dict(zip(groups, units.tolist(), strict=True)), source)
-        return np.array([group in self.watched.shown for group in groups], dtype=np.bool_)
-
-    def _counted(
-        self, mechanism: CountedKeys, place: Place, counts: Sequence[int], source: Source
-    ) -> list[int | None]:
-        """Numbers above the threshold for the keys to be shown, by their order; None for the others."""
-        groups = self.watched.groups
-        self._note(place, dict(zip(groups, map(int, counts), strict=True)), source)
-        numbers = (mechanism.threshold + 1 + _mix(*place, turn) % SPREAD for turn in itertools.count())
-        return [next(numbers) if group in self.watched.shown else None for group in groups]
 
 
 class Watched(Resources):
@@ -138,7 +90,6 @@ class Watched(Resources):
         self._seen_through: Engine | None = None
         self.salt = 0
         self.shown: frozenset[tuple[Value, ...]] = frozenset()
-        self.groups: tuple[tuple[Value, ...], ...] = ()
         self.calls: list[Call] = []
         self.statements: list[str] = []
 
@@ -194,10 +145,7 @@ class _WatchedEngine:
         self._engine.close()
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        table = self._engine.run(replace(plan, salt=self._watched.salt))
-        if plan.tally is None:
-            self._watched.groups = table.groups  # that keys are selected from
-        return table
+        return self._engine.run(replace(plan, salt=self._watched.salt))
 
 
 def _mix(*parts: object) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.apps.auditing.frozen import Call, FrozenCurator
 from discreet.apps.auditing.outcomes import canonical, shape_of
-from discreet.asking.planning import Asked, Plan, named_price
+from discreet.asking.planning import Plan, QuestionLike, named_price
 from discreet.kernel.losses import ZCDP
 
 SHOWN = 60  # characters on either side of a difference
@@ -18,7 +18,7 @@ SHOWN = 60  # characters on either side of a difference
 class Asking:
     """A question with its terms, who asks it, and the salt that contributions are bounded by."""
 
-    question: Asked
+    question: QuestionLike
     terms: Mapping[str, Any]
     analyst: str
     salt: int

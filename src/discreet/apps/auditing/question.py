@@ -23,7 +23,7 @@ from discreet.apps.auditing.replay import Replay, ReplayReport, fix_terms, read_
 from discreet.apps.auditing.report import AuditReport, Verdict
 from discreet.asking.curator import Curator
 from discreet.asking.dry_run import complete
-from discreet.asking.planning import Asked, Plan, SetPlan, Within
+from discreet.asking.planning import Plan, QuestionLike, Within
 from discreet.asking.policy import Policy
 from discreet.kernel.mechanisms import CountedKeys, KeySelection
 from discreet.kernel.numerics import Real, exact_probability, exact_whole
@@ -84,7 +84,7 @@ class QuestionReport:
 
 
 def audit_question(
-    question: Asked,
+    question: QuestionLike,
     *,
     policy: Policy | str | Path,
     engine: str = "duckdb",
@@ -152,13 +152,8 @@ def _affordable(asks: int, plan: Plan) -> int:
 
 def _crowds(plan: Plan, policy: Policy) -> list[Neighbours]:
     """Where keys are private, a pair whose keys are shown now and then."""
-    return [invent_crowd(policy, _now_and_then(shown)) for each in plan.sets[:1] for shown in _showing(each)]
-
-
-def _showing(each: SetPlan) -> list[KeySelection | CountedKeys]:
-    """What decides about private keys."""
-    deciding = [each.selection, *(step.noise for step in each.noises)]
-    return [one for one in deciding if isinstance(one, KeySelection | CountedKeys)]
+    deciding = [each.keys_stage.mechanism for each in plan.sets[:1] if each.keys_stage is not None]
+    return [invent_crowd(policy, _now_and_then(each)) for each in deciding]
 
 
 def _now_and_then(selection: KeySelection | CountedKeys) -> int:
@@ -181,7 +176,7 @@ class _Asker:
 
     words: str
     curator: Curator
-    question: Asked
+    question: QuestionLike
     terms: dict[str, Any]
     asked: list[int]
 
@@ -198,7 +193,9 @@ class _Asker:
         return tuple(tuple(row.values()) for row in answer.rows)
 
 
-def _askers(stage: Replay, question: Asked, terms: dict[str, Any], pair: Neighbours) -> tuple[_Asker, _Asker]:
+def _askers(
+    stage: Replay, question: QuestionLike, terms: dict[str, Any], pair: Neighbours
+) -> tuple[_Asker, _Asker]:
     first, second = (
         _Asker(data.words, stage.stage.curator(data), question, terms, [])
         for data in (pair.first, pair.second)

@@ -33,7 +33,7 @@ class ExactSide:
     @classmethod
     def of(cls, plan: Plan, words: str, run: Callable[[ExactPlan], ExactTable]) -> "ExactSide":
         """Run the exact plans once; that they fail is an outcome too."""
-        plans = [exact for each in plan.sets for exact in each.exact.plans]
+        plans = [exact for each in plan.sets for exact in each.reads]
         try:
             return cls(words, {_which(exact): run(exact) for exact in plans})
         except DiscreetError as failure:
@@ -91,11 +91,10 @@ class Releases:
 
 
 def _widen(each: SetPlan, copies: int) -> SetPlan:
-    plans = tuple(
-        plan if plan.labels is None else replace(plan, labels=_numbered(plan.labels, copies))
-        for plan in each.exact.plans
-    )
-    return replace(each, exact=replace(each.exact, plans=plans))
+    def widen(plan: ExactPlan) -> ExactPlan:
+        return plan if plan.labels is None else replace(plan, labels=_numbered(plan.labels, copies))
+
+    return replace(each, stages=tuple(replace(stage, plan=widen(stage.plan)) for stage in each.draws))
 
 
 def _as_array(outcome: Outcome, copies: int) -> Any:

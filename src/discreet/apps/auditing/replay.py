@@ -6,24 +6,25 @@ checked without any statistics (after Cebere et al., PoPETs 2026).
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, Unpack
 
 from discreet.apps.auditing.datasets import Neighbours, invent_neighbours
-from discreet.apps.auditing.frozen import FrozenCurator
+from discreet.apps.auditing.frozen import Call, FrozenCurator
 from discreet.apps.auditing.looking import Asking, differences, look
-from discreet.apps.auditing.moves import Move, measure_moves
 from discreet.apps.auditing.report import Verdict
 from discreet.apps.auditing.stage import Stage
 from discreet.apps.auditing.values import literals_of
 from discreet.asking.dry_run import complete
-from discreet.asking.planning import Asked, Plan, Terms, plan_asked
+from discreet.asking.planning import AskOptions, Plan, QuestionLike, plan_asked
 from discreet.asking.policy import Policy, from_policy
 from discreet.asking.queries import Builder, Query, read_sql, scans
 from discreet.errors import DiscreetError
+from discreet.kernel.plan import Move
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,11 @@ class ReplayReport:
 
 
 def replay(
-    question: Asked, *, policy: Policy | str | Path, engine: str = "duckdb", **terms: Unpack[Terms]
+    question: QuestionLike,
+    *,
+    policy: Policy | str | Path,
+    engine: str = "duckdb",
+    **terms: Unpack[AskOptions],
 ) -> ReplayReport:
     """Ask a question on many neighbouring invented data sets with its noise frozen, and compare.
 
@@ -116,7 +121,7 @@ class Replay:
 
     def __init__(
         self,
-        questions: Sequence[Asked],
+        questions: Sequence[QuestionLike],
         *,
         policy: Policy,
         engine: str = "duckdb",
@@ -141,7 +146,7 @@ class Replay:
         self.stage.close()
 
     def run(
-        self, question: Asked, *, progress: Callable[[str], None] = lambda message: None, **terms: Any
+        self, question: QuestionLike, *, progress: Callable[[str], None] = lambda message: None, **terms: Any
     ) -> ReplayReport:
         """The report of one question over all pairs that its tables tell apart."""
         started = time.perf_counter()
@@ -196,7 +201,24 @@ class Replay:
         return self._sides[pair]
 
 
-def fix_terms(question: Asked, policy: Policy, **terms: Any) -> tuple[Plan, dict[str, Any]]:
+def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:
+    """How much of its sensitivity each stage of a plan used between two runs on neighbours."""
+    for part, each in enumerate(plan.sets):
+        kinds: Counter[str] = Counter()
+        for place, stage in enumerate(each.draws):
+            kinds[stage.kind] += 1
+            number = "" if stage.shows_keys else f" {kinds[stage.kind]}"
+            name = f"{stage.kind}{number} of set {part + 1}"
+            left, right = (
+                [call.given for call in calls if call.place == (part, place)] for calls in (first, second)
+            )
+            if len(left) != len(right) or len(left) > 1:
+                yield Move(f"how often {name} is drawn", max(abs(len(left) - len(right)), len(left) - 1), 0)
+            for pair in zip(left, right, strict=False):
+                yield from stage.moves(*pair, name)
+
+
+def fix_terms(question: QuestionLike, policy: Policy, **terms: Any) -> tuple[Plan, dict[str, Any]]:
     """The plan under the policy's own budget, and terms that give the same plan under a wider one."""
     (plan,) = plan_asked(question, policy, **terms)
     share = plan.share
@@ -204,7 +226,7 @@ def fix_terms(question: Asked, policy: Policy, **terms: Any) -> tuple[Plan, dict
     return plan, {**price, "confidence": plan.confidence}
 
 
-def _tree(question: Asked) -> Query:
+def _tree(question: QuestionLike) -> Query:
     if isinstance(question, str):
         return read_sql(question)
     return question.query if isinstance(question, Builder) else question

@@ -15,7 +15,7 @@ from discreet.apps.server.worker_pool import Worker, WorkerPool
 from discreet.asking.answers import Answer
 from discreet.asking.planning import Plan
 from discreet.asking.query_run import QueryRun
-from discreet.asking.release import Permit
+from discreet.kernel.plan import Permit
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.apps.server.http_errors import busy, not_found
 from discreet.apps.server.limits import Limits
 from discreet.apps.server.people import Person
-from discreet.asking.release import Watch
+from discreet.asking.watching import Watch
 from discreet.errors import LedgerConflict
 
 MOST_ROUNDS = 200  # that a session keeps for its user

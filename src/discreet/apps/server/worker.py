@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from discreet.asking.engines import Engine
 from discreet.asking.planning import ExactPlan, ExactTable, Plan
 from discreet.asking.query_run import run_plans
-from discreet.asking.release import Permit
+from discreet.kernel.plan import Permit
 
 Opening: TypeAlias = Callable[[], Engine]
 Job: TypeAlias = Callable[[Engine], Any]

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.asking.planning import ExactMeasure, NoiseStep, RowCount, SetPlan, Sum
+from discreet.asking.planning import AddNoise, ExactMeasure, RowCount, SetPlan, Sum
 from discreet.asking.policy import Value
 from discreet.asking.queries import (
     Call,
@@ -28,14 +28,13 @@ from discreet.asking.queries import (
     to_text,
 )
 from discreet.errors import InvalidParameter
-from discreet.kernel.mechanisms import CountedKeys
 
 _COMPARED = frozenset({"equal", "unequal", "less", "at_most", "greater", "at_least"})
 
 
 def check_labels(sets: Sequence[SetPlan], finest: SetPlan) -> None:
     """Refuse where a row may have another label than those of the finest groups: totals alone count it."""
-    plan = finest.exact.plans[0]
+    plan = finest.reads[0]
     for position, key in zip(finest.keys, plan.keys, strict=True):
         if not all(position in each.keys for each in sets) and not _is_covered(key, plan.rows):
             raise InvalidParameter(
@@ -48,7 +47,7 @@ def check_labels(sets: Sequence[SetPlan], finest: SetPlan) -> None:
 
 def check_rows(sets: Sequence[SetPlan], measure: ExactMeasure) -> None:
     """Refuse where a unit may have other rows in a total than in its parts."""
-    plans = [each.exact.plans[0] for each in sets]
+    plans = [each.reads[0] for each in sets]
     if all(plan.each_row for plan in plans):
         return
     one = all(plan.max_groups == 1 and plan.max_rows == 1 for plan in plans)
@@ -137,9 +136,9 @@ def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
             "is one person in their total."
         )
     for column in additive:
-        check_rows(sets, sets[finest].exact.plans[0].measures[sets[finest].noises[column].position])
+        check_rows(sets, additive[column])
         measured = [np.array([row[column] for row in rows], dtype=float) for rows in numbers]
-        weights = [1 / _variance(each.noises[column]) for each in sets]
+        weights = [1 / _variance(each, column) for each in sets]
         fitted = _fit(places, measured, weights, len(released[finest][0]))
         cells = np.rint(fitted)
         for rows, place in zip(numbers, places, strict=True):
@@ -147,11 +146,6 @@ def add_up(sets: Sequence[SetPlan], released: Released) -> Released:
                 row[column] = int(total)
     return tuple((groups, tuple(map(tuple, rows)))
                  for (groups, _), rows in zip(released, numbers, strict=True))  # fmt: skip
-
-
-def _variance(step: NoiseStep) -> float:
-    assert not isinstance(step.noise, CountedKeys)  # of private keys, which never add up
-    return step.noise.variance
 
 
 def _finest(sets: Sequence[SetPlan]) -> int:
@@ -165,14 +159,22 @@ def _finest(sets: Sequence[SetPlan]) -> int:
     return found[0]
 
 
-def _additive(each: SetPlan) -> list[int]:
-    """Return the noised numbers of which a total is the sum of its parts: not so numbers of people or of
-    values.
+def _additive(each: SetPlan) -> dict[int, RowCount | Sum]:
+    """Return the columns of which a total is the sum of its parts, with what they are of: not so numbers of
+    people or of values.
     """
-    measures = each.exact.plans[0].measures
-    return [
-        index for index, step in enumerate(each.noises) if isinstance(measures[step.position], RowCount | Sum)
-    ]
+    measures = {stage.column: stage.measure for stage in each.draws if isinstance(stage, AddNoise)}
+    return {
+        column: measure
+        for column, measure in measures.items()
+        if column is not None and isinstance(measure, RowCount | Sum)
+    }
+
+
+def _variance(each: SetPlan, column: int) -> float:
+    stage = each.columns[column]
+    assert isinstance(stage, AddNoise)  # keys are public: no draw shows them
+    return stage.variance
 
 
 def _places(each: SetPlan, groups: Groups, finest: SetPlan, cells: Groups) -> Places:

@@ -27,7 +27,7 @@ class Line:
     def _lookup(self, slot: Expression) -> Value:
         assert isinstance(slot, Slot)
         if slot.index >= self.width:
-            return self.plan.readings[slot.index - self.width].value(self.numbers)
+            return self.plan.estimators[slot.index - self.width].value(self.numbers)
         return self.group[self.plan.keys.index(slot.index)] if slot.index in self.plan.keys else None
 
     def interval(self, expression: Expression, confidence: Fraction) -> Interval | None:
@@ -42,7 +42,7 @@ class Line:
 
     def _slot_interval(self, slot: Slot, confidence: Fraction) -> Interval | None:
         if slot.index >= self.width:
-            return self.plan.readings[slot.index - self.width].interval(self.measured, confidence)
+            return self.plan.estimators[slot.index - self.width].interval(self.measured, confidence)
         return None
 
 
@@ -52,7 +52,7 @@ def columns_with_intervals(plan: Plan) -> tuple[str, ...]:
 
     def found(slot: Slot) -> Interval | None:
         measure = slot.index - width
-        noised = measure >= 0 and not any(isinstance(each.readings[measure], Chosen) for each in plan.sets)
+        noised = measure >= 0 and not any(isinstance(each.estimators[measure], Chosen) for each in plan.sets)
         return Interval(1.0, 1.0) if noised else None
 
     return tuple(name for name, each in plan.question.columns if slots(each) and _interval(each, found))

@@ -7,7 +7,7 @@ from typing import Any, Self, Unpack, cast, overload
 
 from discreet.asking.answers import Answer, restore
 from discreet.asking.client.transport import Transport, write_object
-from discreet.asking.planning import Asked, Plan, Several, Terms, plan_asked, read_asked
+from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, plan_asked, read_asked
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Builder, table
 from discreet.asking.signatures import PRICES, refuse_unknown
@@ -58,16 +58,18 @@ class Remote:
             raise _other_version()
 
     @overload
-    def ask(self, question: Asked, *, key: str | None = None, **terms: Unpack[Terms]) -> Answer: ...
+    def ask(
+        self, question: QuestionLike, *, key: str | None = None, **terms: Unpack[AskOptions]
+    ) -> Answer: ...
     @overload
     def ask(
-        self, question: Several, *, key: str | None = None, **terms: Unpack[Terms]
+        self, question: QuestionBatch, *, key: str | None = None, **terms: Unpack[AskOptions]
     ) -> tuple[Answer, ...]: ...
     def ask(
-        self, question: Asked | Several, *, key: str | None = None, **terms: Unpack[Terms]
+        self, question: QuestionLike | QuestionBatch, *, key: str | None = None, **terms: Unpack[AskOptions]
     ) -> Answer | tuple[Answer, ...]:
         """Answer a question, or a list of questions under one charge. Parameters: see `Curator.ask`."""
-        refuse_unknown(terms, Terms.__annotations__, PRICES)
+        refuse_unknown(terms, AskOptions.__annotations__, PRICES)
         plans = plan_asked(question, self._policy, **terms)
         status, reply = self._transport.post(
             *self._path("ask"),
@@ -85,12 +87,14 @@ class Remote:
         return answers if _is_list(question) else answers[0]
 
     @overload
-    def explain(self, question: Asked, **terms: Unpack[Terms]) -> Plan: ...
+    def explain(self, question: QuestionLike, **terms: Unpack[AskOptions]) -> Plan: ...
     @overload
-    def explain(self, question: Several, **terms: Unpack[Terms]) -> tuple[Plan, ...]: ...
-    def explain(self, question: Asked | Several, **terms: Unpack[Terms]) -> Plan | tuple[Plan, ...]:
+    def explain(self, question: QuestionBatch, **terms: Unpack[AskOptions]) -> tuple[Plan, ...]: ...
+    def explain(
+        self, question: QuestionLike | QuestionBatch, **terms: Unpack[AskOptions]
+    ) -> Plan | tuple[Plan, ...]:
         """Return what asking would do, its cost and its expected error, as the server plans it."""
-        refuse_unknown(terms, Terms.__annotations__, PRICES)
+        refuse_unknown(terms, AskOptions.__annotations__, PRICES)
         plans = plan_asked(question, self._policy, **terms)
         # Nothing is charged, so it may be retried under any key.
         _, reply = self._transport.post(
@@ -153,12 +157,12 @@ class Remote:
     def _path(self, *parts: str) -> tuple[str, ...]:
         return ("api", "datasets", self._dataset, *parts)
 
-    def _body(self, question: Asked | Several, terms: Terms) -> bytes:
+    def _body(self, question: QuestionLike | QuestionBatch, terms: AskOptions) -> bytes:
         texts = [self._text(each) for each in _as_list(question)]
         given = {name: value for name, value in terms.items() if value is not None}
         return write_object({"sql": texts if _is_list(question) else texts[0], **given})
 
-    def _text(self, asked: Asked) -> str:
+    def _text(self, asked: QuestionLike) -> str:
         return asked if isinstance(asked, str) else read_asked(asked, self._policy)[0]
 
 
@@ -174,7 +178,7 @@ class RemoteWatch:
         """Whether the last "above" was answered."""
         return self._finished
 
-    def test(self, question: Asked) -> bool:
+    def test(self, question: QuestionLike) -> bool:
         """Return whether the noisy answer to one COUNT or SUM without groups is above the threshold."""
         remote = self._remote
         path = remote._path("watch", self._name, "test")
@@ -188,12 +192,12 @@ class RemoteWatch:
         self._remote._transport.delete(*self._remote._path("watch", self._name))
 
 
-def _is_list(question: Asked | Several) -> bool:
+def _is_list(question: QuestionLike | QuestionBatch) -> bool:
     return isinstance(question, list | tuple)
 
 
-def _as_list(question: Asked | Several) -> Sequence[Asked]:
-    return cast(Sequence[Asked], question) if _is_list(question) else [cast(Asked, question)]
+def _as_list(question: QuestionLike | QuestionBatch) -> Sequence[QuestionLike]:
+    return cast(Sequence[QuestionLike], question) if _is_list(question) else [cast(QuestionLike, question)]
 
 
 def _as_stored(replies: Sequence[Mapping[str, Any]]) -> bytes:

@@ -9,13 +9,12 @@ from discreet.asking.answers import Answer, Receipt, align, show_error, show_val
 from discreet.asking.dry_run.invention import Belief, complete, invent
 from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import (
-    Asked,
-    ChoiceStep,
     ExactMeasure,
     ExactPlan,
     ExactTable,
     Lattice,
     Plan,
+    QuestionLike,
     SetPlan,
     Sum,
     plan_asked,
@@ -24,8 +23,8 @@ from discreet.asking.policy import Policy, Value
 from discreet.asking.queries import Slot, walk
 from discreet.asking.release import Outcome, release_invented
 from discreet.errors import InvalidParameter
-from discreet.kernel.mechanisms import Quantile
 from discreet.kernel.numerics import Interval, Real
+from discreet.kernel.plan import Output, Released
 
 Run: TypeAlias = Callable[[ExactPlan], ExactTable]
 
@@ -118,7 +117,13 @@ def _shown(cell: Cell) -> list[str]:
 
 
 def try_out(
-    question: Asked, policy: Policy, *, people: int | None, rows: int | None, beyond: Real, **terms: Any
+    question: QuestionLike,
+    policy: Policy,
+    *,
+    people: int | None,
+    rows: int | None,
+    beyond: Real,
+    **terms: Any,
 ) -> DryRun:
     """Run a question at its price on people invented from the policy and from what the caller expects."""
     if terms.get("bounds") is not None:
@@ -159,24 +164,11 @@ def _exactly(plan: Plan, released: tuple[Outcome, ...], run: Run) -> tuple[Outco
 
 
 def _exactly_set(each: SetPlan, released: Outcome, run: Run) -> Outcome:
-    tables = {index: run(plan) for index, plan in enumerate(each.exact.plans)}
-    columns = [step.exact_of(tables, released.groups) for step in each.noises]
-    for step in each.choices:
-        tallies = dict(zip(tables[step.plan].groups, tables[step.plan].tallies, strict=True))
-        columns.append([_best(step, tallies.get(group, {})) for group in released.groups])
-    return Outcome(released.groups, tuple(zip(*columns, strict=True)))
-
-
-def _best(step: ChoiceStep, tally: Mapping[int, int]) -> int:
-    """Return the choice without noise; the first candidate if there are no rows."""
-    if not isinstance(step.chooser, Quantile):
-        return max(sorted(tally), key=lambda label: tally[label], default=0)
-    rank, seen = step.chooser.quantile * sum(tally.values()), 0
-    for value in sorted(tally):
-        seen += tally[value]
-        if seen >= rank:
-            return value
-    return int(step.chooser.bounds[0])
+    groups, before = released.groups, Released((Output(groups=released.groups),))
+    columns = [
+        stage.exact(stage.take([run(plan) for plan in stage.reads], before), groups) for stage in each.columns
+    ]
+    return Outcome(groups, tuple(zip(*columns, strict=True)))
 
 
 def _widen(exact: ExactPlan) -> ExactPlan:

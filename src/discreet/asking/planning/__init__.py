@@ -12,79 +12,105 @@ an engine runs and where each aggregate's whole numbers will stand in the `Exact
 A `Sum` counts in steps: its value is total · step; `largest` is the most one row moves it, so one unit
 moves it by at most max_rows · largest in each of at most max_groups groups.
 
-The noisy half: `make_plan(text, question, policy, price, ...)` gives the `Plan`: for each grouping set a
-`SetPlan`
-with the noise on every number (`NoiseStep`), the choices (`ChoiceStep`), the selection of private keys,
-and how each aggregate is read from what was released (`Reading`).
+The noisy half: `PASSES` turn a question with its price into a `Plan`: for each grouping set a `SetPlan` with
+its stages (`AddNoise`, `CountAndShow`, `SelectKeys`, `ChooseLabel`, `ChooseQuantile`), and how each aggregate
+is read from what was released (`Estimator`). `FindBounds` stages come first, where bounds are to be found.
 """
 
-from discreet.asking.planning.asking import Asked, Several, Terms, plan_asked, read_asked
+from discreet.asking.planning.asking import AskOptions, QuestionBatch, QuestionLike, plan_asked, read_asked
+from discreet.asking.planning.bound import plan_exact
+from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
+from discreet.asking.planning.choose_noise import least_noise
+from discreet.asking.planning.contribution import (
+    Contribution,
+    WeightedReach,
+    contribution_of,
+    weighted_reach_of,
+)
+from discreet.asking.planning.draft import Draft, Search
+from discreet.asking.planning.estimators import Chosen, Estimator
 from discreet.asking.planning.exact import (
     Bernstein,
     ExactMeasure,
     ExactPlan,
+    ExactPlans,
     ExactTable,
     Lattice,
+    Part,
     RowCount,
     Sum,
     Tally,
+    TallyArrays,
     UnitCount,
 )
-from discreet.asking.planning.noise import Share, least_noise
-from discreet.asking.planning.plan import Plan, price_of
-from discreet.asking.planning.plan_exact import ExactPlans, Part, plan_exact
-from discreet.asking.planning.planner import make_plan, with_bounds
-from discreet.asking.planning.price import Price, Within, as_notion, budget_of, named_price
-from discreet.asking.planning.promise import Promise
-from discreet.asking.planning.reach import Reach, WeightedReach, reach_of, weighted_reach_of
-from discreet.asking.planning.readings import Chosen, Reading
-from discreet.asking.planning.search import Bounds, Search, SearchStep
-from discreet.asking.planning.steps import ChoiceStep, NoiseStep, SetPlan
-from discreet.asking.planning.tallied import Tallied
+from discreet.asking.planning.plan import Plan, SetPlan, price_of
+from discreet.asking.planning.planner import PASSES, finish, make_plan, with_bounds
+from discreet.asking.planning.price import Price, Share, Within, as_notion, budget_of, named_price
+from discreet.asking.planning.stages import (
+    AddNoise,
+    Bounds,
+    CountAndShow,
+    FindBounds,
+    NumberStage,
+    SelectKeys,
+    ShowKeys,
+    Stage,
+    TableStage,
+)
 from discreet.asking.planning.weights import Excess, Limit
 
 __all__ = [
-    "Asked",
+    "PASSES",
+    "AddNoise",
+    "AskOptions",
     "Bernstein",
     "Bounds",
-    "ChoiceStep",
+    "Choose",
+    "ChooseLabel",
+    "ChooseQuantile",
     "Chosen",
+    "Contribution",
+    "CountAndShow",
+    "Draft",
+    "Estimator",
     "ExactMeasure",
     "ExactPlan",
     "ExactPlans",
     "ExactTable",
     "Excess",
+    "FindBounds",
     "Lattice",
     "Limit",
-    "NoiseStep",
+    "NumberStage",
     "Part",
     "Plan",
     "Price",
-    "Promise",
-    "Reach",
-    "Reading",
+    "QuestionBatch",
+    "QuestionLike",
     "RowCount",
     "Search",
-    "SearchStep",
+    "SelectKeys",
     "SetPlan",
-    "Several",
     "Share",
+    "ShowKeys",
+    "Stage",
     "Sum",
-    "Tallied",
+    "TableStage",
     "Tally",
-    "Terms",
+    "TallyArrays",
     "UnitCount",
     "WeightedReach",
     "Within",
     "as_notion",
     "budget_of",
+    "contribution_of",
+    "finish",
     "least_noise",
     "make_plan",
     "named_price",
     "plan_asked",
     "plan_exact",
     "price_of",
-    "reach_of",
     "read_asked",
     "weighted_reach_of",
     "with_bounds",

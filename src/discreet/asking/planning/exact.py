@@ -22,16 +22,21 @@ not their parts.
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal as OneOf, TypeAlias
+from typing import Any, Literal as OneOf, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.asking.policy import Value
 from discreet.asking.queries import Domain, Expression, Key, Relation
 from discreet.kernel.numerics import largest_power_of_two
+
+Whole: TypeAlias = NDArray[np.int64]
 
 _FAR = 2**63  # steps from zero: where the lattice of whole numbers ends, at most
 _FAR_IN_TALLIES = 2**60  # the same where they are tallied or squared
@@ -250,11 +255,33 @@ class ExactPlan:
         return self.limit is not None or bool(self.excess)
 
 
+@dataclass(frozen=True)
+class Part:
+    """Where an aggregate's exact numbers are: in which plan, and which of its measures (a tally has none)."""
+
+    plan: int
+    measures: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ExactPlans:
+    """The plans of one grouping set. `parts[i]` serves measure i of the question:
+
+    COUNT: one count. SUM: the sum. AVG: sum, count. VARIANCE and STDDEV: squares, sum, count, all around the
+    centre of the range; AVG next to them reads the same sum. MODE, QUANTILE, MIN, MAX, COUNT(DISTINCT x): a
+    plan with a tally. Where keys are found in the data, `units` names the count of units that selects them.
+    """
+
+    plans: tuple[ExactPlan, ...]
+    parts: tuple[Part, ...]
+    units: Part | None
+
+
 @dataclass(frozen=True, repr=False)
 class ExactTable:
     """What an engine found: one row per group, exact. It shows nothing of itself.
 
-    `totals[i][j]` is measure j of group i; `tallies[i]` maps a value to its number of rows (`Tallied`
+    `totals[i][j]` is measure j of group i; `tallies[i]` maps a value to its number of rows (`TallyArrays`
     where there may be many). Public groups come in the plan's order, found ones in the order of their keys,
     missing keys last.
     """
@@ -265,3 +292,63 @@ class ExactTable:
 
     def __repr__(self) -> str:
         return "ExactTable(...)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TallyArrays(Mapping[int, int]):
+    """How many rows have each number: two columns, the numbers ascending. It shows nothing of itself.
+
+    It reads as a mapping from number to rows, too.
+
+    >>> dict(TallyArrays.of({5: 2, 3: 1}))
+    {3: 1, 5: 2}
+    """
+
+    numbers: Whole
+    rows: Whole
+
+    @classmethod
+    def of(cls, tally: Mapping[int, int]) -> "TallyArrays":
+        """The columns of any mapping."""
+        if isinstance(tally, TallyArrays):
+            return tally
+        numbers = np.array(sorted(tally), dtype=np.int64)
+        return cls(numbers, np.array([tally[number] for number in numbers.tolist()], dtype=np.int64))
+
+    @classmethod
+    def by_group(cls, size: int, groups: Any, numbers: Any, rows: Any) -> "tuple[TallyArrays, ...]":
+        """The tallies of groups 0 to size - 1, from three columns in any order: group, number, rows.
+
+        >>> [dict(each) for each in TallyArrays.by_group(3, [2, 0, 2], [9, 5, 1], [1, 1, 4])]
+        [{5: 1}, {}, {1: 4, 9: 1}]
+        """
+        mine, found, times = (np.asarray(each, dtype=np.int64) for each in (groups, numbers, rows))
+        order = np.lexsort((found, mine)) if size > 1 else np.argsort(found)
+        mine, found, times = mine[order], found[order], times[order]
+        ends = np.searchsorted(mine, np.arange(1, max(1, size)))
+        return tuple(map(cls, np.split(found, ends), np.split(times, ends)))[:size]
+
+    def among(self, size: int) -> Whole:
+        """The rows of each number from 0 to size - 1, most of which may be absent.
+
+        >>> TallyArrays.of({1: 7}).among(3).tolist()
+        [0, 7, 0]
+        """
+        spread = np.zeros(size, dtype=np.int64)
+        spread[self.numbers] = self.rows
+        return spread
+
+    def __getitem__(self, number: int) -> int:
+        place = int(np.searchsorted(self.numbers, number))
+        if place == self.numbers.size or self.numbers[place] != number:
+            raise KeyError(number)
+        return int(self.rows[place])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.numbers.tolist())
+
+    def __len__(self) -> int:
+        return self.numbers.size
+
+    def __repr__(self) -> str:
+        return "TallyArrays(...)"

@@ -1,25 +1,95 @@
-"""The plan: everything that will happen to a question, in words that a lawyer understands."""
+"""The plan: everything that will happen to a question, in sentences that a lawyer understands."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.asking.planning.how import How
-from discreet.asking.planning.noise import Share
-from discreet.asking.planning.promise import Promise
-from discreet.asking.planning.search import Search
-from discreet.asking.planning.steps import SetPlan
-from discreet.asking.planning.words import drawn, keys_of
+from discreet.asking.planning.draft import Search
+from discreet.asking.planning.estimators import Estimator
+from discreet.asking.planning.exact import ExactPlan, ExactTable
+from discreet.asking.planning.options import PlanOptions
+from discreet.asking.planning.price import Share
+from discreet.asking.planning.stages import ShowKeys, Stage, TableStage
 from discreet.asking.planning.work import Work, work_of
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Question, Slot
-from discreet.kernel.accounting import Notion
 from discreet.kernel.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
-from discreet.kernel.mechanisms import Gaussian
 from discreet.kernel.numerics import readable_up, short_up
+from discreet.kernel.plan import Group, Later, Promise, Ran
 
 _LATER = "Noise: calibrated to the bounds that are found, with the rest of the price."
+
+
+@dataclass(frozen=True)
+class SetPlan:
+    """One grouping set: its stages in the order in which they run, and how each aggregate is read."""
+
+    keys: tuple[int, ...]  # positions among the question's keys
+    stages: tuple[Stage, ...]
+    estimators: tuple[Estimator, ...]
+
+    @property
+    def draws(self) -> tuple[TableStage, ...]:
+        """The stages that are complete."""
+        return tuple(stage for stage in self.stages if isinstance(stage, TableStage))
+
+    @property
+    def columns(self) -> tuple[TableStage, ...]:
+        """The draws that give a number for each group, in the order in which those are stored."""
+        found = {stage.column: stage for stage in self.draws if stage.column is not None}
+        return tuple(found[column] for column in sorted(found))
+
+    @property
+    def keys_stage(self) -> ShowKeys | None:
+        """The draw that shows groups found in the data; None where groups are public."""
+        return next((stage for stage in self.draws if isinstance(stage, ShowKeys)), None)
+
+    @property
+    def private(self) -> bool:
+        """Whether the groups are found in the data, so that few of them may be shown."""
+        return self.keys_stage is not None
+
+    @property
+    def reads(self) -> tuple[ExactPlan, ...]:
+        """The exact plans that the stages read, each once."""
+        found: dict[int, ExactPlan] = {id(plan): plan for stage in self.draws for plan in stage.reads}
+        return tuple(found.values())
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What all stages together promise to lose at most."""
+        first, *rest = (Promise.of(stage).loss for stage in self.stages)
+        return sum(rest, first)
+
+    def finish(self, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> "SetPlan":
+        """Return the set with the draws that its later stages became, and estimators that know them."""
+        if len(self.draws) == len(self.stages):
+            return self
+        outputs = tuple(each.output for each in ran)
+        return SetPlan(
+            self.keys,
+            tuple(each.draw for each in ran if isinstance(each.draw, TableStage)),
+            tuple(each.after(outputs) for each in self.estimators),
+        )
+
+    def groups(self, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> tuple[Group, ...]:
+        """Return the groups of the answer: those that were shown, or the public ones."""
+        shown = [each.output.groups for each in ran if each.output.groups is not None]
+        return shown[-1] if shown else self.reads[0].labels or ()
+
+    def sentences(self) -> list[str]:
+        """Say how the groups are found, and what is drawn for each."""
+        return [*self.keys_sentences(), *(stage.sentence for stage in self.columns)]
+
+    def keys_sentences(self) -> list[str]:
+        """Say how the groups are found."""
+        if self.keys_stage is not None:
+            return [self.keys_stage.keys_sentence]
+        if not self.keys:
+            return []
+        labels = self.reads[0].labels or ()
+        return [f"Keys: {len(labels):,} public labels, all shown; rows with any other label are dropped."]
 
 
 @dataclass(frozen=True)
@@ -27,7 +97,8 @@ class Plan:
     """What is computed, how each unit's part is bounded, what noise is added, what it costs and how far it
     errs.
 
-    What is charged is what it promises, and nothing is drawn that the promise does not cover.
+    Its stages are what was charged. With bounds that are yet to be found these are the searches and `later`,
+    which becomes the rest; until then `sets` are as constant bounds would have them.
     """
 
     text: str  # the question's canonical SQL
@@ -36,24 +107,26 @@ class Plan:
     share: Share  # the price
     sets: tuple[SetPlan, ...]
     confidence: Fraction
-    how: How = field(default_factory=How)
+    options: PlanOptions = field(default_factory=PlanOptions)
     search: Search | None = None
+    later: Later[ExactPlan, ExactTable] | None = None
 
     @property
     def asked(self) -> str:
         """The question as the ledger knows it: its text, and how it is to be planned."""
-        return self.text + self.how.words
+        return self.text + self.options.comment
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """What is run, in order: the searches for bounds and what follows them, or all stages of all sets."""
+        if self.search is not None and self.later is not None:
+            return (*self.search.stages, self.later)
+        return tuple(stage for each in self.sets for stage in each.stages)
 
     @property
     def promises(self) -> tuple[Promise, ...]:
-        """What each stage may lose, whatever is found: the searches for bounds, if any, then the answer."""
-        rows, each_row = self.question.rows, self.question.each_row
-        if self.search is None:
-            first, *rest = (each.loss for each in self.sets)
-            return (Promise(sum(rest, first), rows, each_row),)
-        answer = _promise([self.search.rest], needs_delta=[self.needs_delta], relation=self.policy.relation)
-        prices: list[PrivacyLoss | Notion] = [*(step.loss for step in self.search.steps), answer]
-        return tuple(Promise(price, rows, each_row) for price in prices)
+        """What each stage may lose, whatever is released before it."""
+        return tuple(map(Promise.of, self.stages))
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -69,8 +142,8 @@ class Plan:
     @property
     def passes(self) -> int:
         """How many exact tables the engine is asked for: each is a pass over the data."""
-        searches = 0 if self.search is None else len(self.search.steps)
-        return searches + sum(len(each.exact.plans) for each in self.sets)
+        searches = 0 if self.search is None else len(self.search.stages)
+        return searches + sum(len(each.reads) for each in self.sets)
 
     @cached_property
     def work(self) -> Work:
@@ -86,7 +159,7 @@ class Plan:
             return False
         if self.search is not None:  # which noise errs less is known when the bounds are
             return self.search.rest.delta > 0
-        return any(isinstance(step.noise, Gaussian) for each in self.sets for step in each.noises)
+        return any(stage.needs_delta for each in self.sets for stage in each.draws)
 
     @property
     def errors(self) -> dict[str, float | None]:
@@ -105,19 +178,19 @@ class Plan:
         if self._unbounded(measure):
             return None
         found = [
-            each.readings[measure].expected_error(self.confidence, self.policy.population)
+            each.estimators[measure].expected_error(self.confidence, self.policy.population)
             for each in self.sets
         ]
         known = [error for error in found if error is not None]
         return max(known) if len(known) == len(found) else None
 
     def _unbounded(self, measure: int) -> bool:
-        """Whether an aggregate's bounds are still to be found."""
+        """Return whether an aggregate's bounds are still to be found."""
         search = self.search
         return search is not None and search.found is None and measure in search.searched
 
     def _aggregates(self) -> list[tuple[str, int]]:
-        """The columns that are an aggregate and nothing else, with its place among the measures."""
+        """Return the columns that are an aggregate and nothing else, with its place among the measures."""
         first = len(self.question.keys)
         return [
             (name, expression.index - first)
@@ -129,13 +202,15 @@ class Plan:
         return "\n".join(self.sentences())
 
     def sentences(self) -> list[str]:
-        """The plan, a sentence a line."""
+        """Return the plan, a sentence a line."""
         lines = [f"Question: {self.text}", *self._bounding()]
         if self.search is not None:
             lines.extend(self.search.sentences())
         for each in self.sets:
             lines.extend(
-                drawn(each) if self.search is None or self.search.found else [*keys_of(each), _LATER]
+                each.sentences()
+                if self.search is None or self.search.found
+                else [*each.keys_sentences(), _LATER]
             )
         lines.extend(self._expected())
         lines.append(f"Price: {self._price()}.")
@@ -169,7 +244,7 @@ class Plan:
                     f"Expected error of {name}: at most {readable_up(error)}, {confidence}{supposing}."
                 )
             chosen = [
-                None if self._unbounded(measure) else each.choice_error(measure, self.confidence)
+                None if self._unbounded(measure) else each.estimators[measure].choice_error(self.confidence)
                 for each in self.sets
             ]
             if chosen[0] is not None:
@@ -177,13 +252,13 @@ class Plan:
         return lines
 
     def _missed(self, measure: int, most: float) -> str:
-        """What a choice may have missed, in words."""
+        """Say what a choice may have missed."""
         if self.question.measures[measure].aggregate.function == "mode":
             return f"a label with at most {readable_up(most)} rows fewer than the most frequent one"
         return f"a rank at most {readable_up(most)} from the asked one, where the values differ"
 
     def _supposing(self, measure: int) -> str:
-        """The error of a ratio is a forecast: it divides by how many values the owner expects."""
+        """Say what the error of a ratio supposes: it divides by how many values the owner expects."""
         ratio = self.question.measures[measure].aggregate.function == "average"
         return f", if there are at least {self.policy.population:,} values to average" if ratio else ""
 
@@ -195,7 +270,7 @@ class Plan:
         return f"{main}, delta {short_up(share.delta)}" if self.needs_delta else main
 
     def to_json(self) -> dict[str, object]:
-        """The plan for programs: its sentences, loss and errors."""
+        """Return the plan for programs: its sentences, loss and errors."""
         return {
             "question": self.text,
             "price": {
@@ -216,17 +291,18 @@ class Plan:
 
 
 def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
-    """The price of plans that are charged together: what they promise adds up."""
-    return _promise(
+    """Return the price of plans that are charged together: what they promise adds up."""
+    return promised_price(
         [plan.share for plan in plans],
         needs_delta=[plan.needs_delta for plan in plans],
         relation=plans[0].policy.relation,
     )
 
 
-def _promise(
+def promised_price(
     shares: Sequence[Share], *, needs_delta: Sequence[bool], relation: Relation
 ) -> PureDP | ApproxDP | ZCDP:
+    """Return what shares of a price promise together; without delta where none of it is needed."""
     delta = sum((share.delta for share, needs in zip(shares, needs_delta, strict=True) if needs), Fraction(0))
     if shares[0].rho is not None:
         return ZCDP(sum(share.rho or 0 for share in shares), delta, relation=relation)

@@ -1,26 +1,63 @@
-"""From a question and a price to a plan. No data is touched, and none is needed."""
+"""From a question and a price to a plan, pass by pass. No data is touched, and none is needed."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import reduce
 
-from discreet.asking.planning.how import How
-from discreet.asking.planning.noise import Share
-from discreet.asking.planning.plan import Plan
-from discreet.asking.planning.plan_exact import plan_exact
-from discreet.asking.planning.plan_set import Terms, plan_set
-from discreet.asking.planning.price import Price, Within, budget_of, check_keys, delta_for
-from discreet.asking.planning.search import Bounds, plan_search
+from discreet.asking.planning.add_keys import add_keys
+from discreet.asking.planning.bound import bound
+from discreet.asking.planning.choose_noise import choose_noise
+from discreet.asking.planning.draft import Draft
+from discreet.asking.planning.estimate import estimate
+from discreet.asking.planning.exact import ExactPlan, ExactTable
+from discreet.asking.planning.find_bounds import find_bounds
+from discreet.asking.planning.options import PlanOptions
+from discreet.asking.planning.plan import Plan, SetPlan, promised_price
+from discreet.asking.planning.price import Price, Share, Within, check_keys, delta_for
+from discreet.asking.planning.share_price import share_price
+from discreet.asking.planning.stages import Bounds, Stage
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Question
 from discreet.errors import InvalidParameter, UnsupportedQuery
-from discreet.kernel.losses import GDP, ApproxDP, PureDP
+from discreet.kernel.losses import ZCDP, ApproxDP, PureDP
 from discreet.kernel.numerics import exact, least_passing
+from discreet.kernel.plan import Later, Ran, Released
 
+# From a resolved question to its stages: each pass adds its part to the draft, by public facts alone.
+PASSES: tuple[Callable[[Draft], Draft], ...] = (
+    find_bounds,
+    bound,
+    share_price,
+    add_keys,
+    choose_noise,
+    estimate,
+)
 _DIGITS = 4  # of a price that was searched for
 _NEAR = Fraction(1, 2**12)  # how close it comes to the least
-_PLAINLY = How()
+_DEFAULT = PlanOptions()
+
+
+@dataclass(frozen=True)
+class AfterBounds(Later[ExactPlan, ExactTable]):
+    """All that follows a search for bounds: planned again with those that were found, for the same price."""
+
+    draft: Draft
+    price: PureDP | ApproxDP | ZCDP
+    scope: Hashable
+
+    def ready(self, released: Released) -> tuple[Stage, ...]:
+        return tuple(stage for each in self.plan_with(_bounds(released)).sets for stage in each.stages)
+
+    def plan_with(self, found: tuple[Bounds, ...]) -> Plan:
+        """Return the plan with these bounds."""
+        assert self.draft.search is not None
+        return _plan(replace(self.draft, search=replace(self.draft.search, found=found)))
+
+
+def _bounds(released: Released) -> tuple[Bounds, ...]:
+    return tuple((Fraction(low), Fraction(high)) for low, high in (each.numbers for each in released.outputs))
 
 
 def make_plan(
@@ -31,20 +68,16 @@ def make_plan(
     *,
     confidence: Fraction,
     part: Fraction,
-    how: How = _PLAINLY,
+    options: PlanOptions = _DEFAULT,
 ) -> Plan:
-    """The plan of one question for its part of the price."""
+    """Return the plan of one question for its part of the price."""
     delta = delta_for(policy, price, public_keys=question.public_keys)
     if not question.public_keys:
         check_keys(delta)
-    how.weights(question)  # what they name is checked before a price is searched for
+    options.weights(question)  # what they name is checked before a price is searched for
 
     def planned(share: Share) -> Plan:
-        search = None
-        if how.bounds == "auto":
-            gaussian = _gaussian_only(policy, share)
-            search = plan_search(question, share, relation=policy.relation, gaussian=gaussian)
-        return _plan(Plan(text, question, policy, share, (), confidence, how, search))
+        return _plan(Draft(text, question, policy, share, confidence, options))
 
     if price.share is None:
         assert price.within is not None
@@ -52,42 +85,36 @@ def make_plan(
     return planned(Share(price.share.epsilon, delta, price.share.rho).times(part))
 
 
+def _plan(draft: Draft) -> Plan:
+    done = reduce(lambda so_far, take: take(so_far), PASSES, draft)
+    sets = tuple(SetPlan(each.keys, each.stages, each.estimators) for each in done.sets)
+    plan = Plan(
+        done.text, done.question, done.policy, done.share, sets, done.confidence, done.options, done.search
+    )
+    if done.search is None:
+        return plan
+    price = promised_price([done.rest], needs_delta=[plan.needs_delta], relation=done.relation)
+    scope = (done.question.rows, done.question.each_row)
+    return replace(plan, later=AfterBounds(done, price, scope))
+
+
 def with_bounds(plan: Plan, found: tuple[Bounds, ...]) -> Plan:
-    """The plan of the answer, once its bounds are found: what is left of the price, and the same price."""
-    assert plan.search is not None
-    return _plan(replace(plan, search=replace(plan.search, found=found)))
+    """Return the plan whose bounds were found: what is left of the price, and the same price."""
+    assert isinstance(plan.later, AfterBounds)
+    return replace(plan.later, draft=replace(plan.later.draft, confidence=plan.confidence)).plan_with(found)
 
 
-def _plan(draft: Plan) -> Plan:
-    """The draft with everything that will be drawn."""
-    search, policy = draft.search, draft.policy
-    question = draft.question if search is None else search.fill(draft.question)
-    share = draft.share if search is None else search.rest
-    terms = Terms(
-        policy.relation,
-        draft.confidence,
-        _gaussian_only(policy, share),
-        _adds_epsilons(policy, share),
-        draft.how.weights(question),
-    )
-    each = share.times(Fraction(1, len(question.sets)))
-    sets = tuple(
-        plan_set(question, keys, exact, each, terms)
-        for keys, exact in zip(question.sets, plan_exact(question, salt=0), strict=True)
-    )
-    return replace(draft, question=question, sets=sets)
-
-
-def _gaussian_only(policy: Policy, share: Share) -> bool:
-    return isinstance(budget_of(policy), GDP) and share.rho is not None
-
-
-def _adds_epsilons(policy: Policy, share: Share) -> bool:
-    return isinstance(budget_of(policy), PureDP | ApproxDP) and share.epsilon is not None
+def finish(plan: Plan, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> Plan:
+    """Return the plan with all that its later stages became."""
+    if plan.later is not None:
+        before = tuple(each.output for each in ran if each.draw.part is None)
+        plan = with_bounds(plan, _bounds(Released(before)))
+    sets = (each.finish([one for one in ran if one.draw.part == part]) for part, each in enumerate(plan.sets))
+    return replace(plan, sets=tuple(sets))
 
 
 def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -> Plan:
-    """The plan of the least price whose expected errors keep the limits."""
+    """Return the plan of the least price whose expected errors keep the limits."""
     errors = planned(Share(epsilon=Fraction(1), delta=delta)).errors
     limits = _limits(within, errors)
 
@@ -118,6 +145,6 @@ def _limits(within: Within, errors: Mapping[str, float | None]) -> dict[str, Fra
 
 
 def _round_up(epsilon: Fraction) -> Fraction:
-    """A price with few digits, not below the one found."""
+    """Return a price with few digits, not below the one found."""
     context = Context(prec=_DIGITS, rounding=ROUND_CEILING)
     return Fraction(context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator)))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.asking.planning.noise import Share
 from discreet.asking.policy import Budget, Policy, Relation
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
@@ -15,6 +14,27 @@ Within: TypeAlias = Real | Mapping[str, Real]
 
 SMALLEST_DELTA = Fraction(1, 2**200)
 _KEYS_PART = 16  # a question with private keys takes this part of the opening delta, unless told
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the price: epsilon and delta, or rho."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+
+    def times(self, part: Fraction) -> "Share":
+        """Return that part of the share.
+
+        >>> Share(epsilon=Fraction(1)).times(Fraction(1, 4)).epsilon
+        Fraction(1, 4)
+        """
+        return Share(
+            None if self.epsilon is None else self.epsilon * part,
+            self.delta * part,
+            None if self.rho is None else self.rho * part,
+        )
 
 
 @dataclass(frozen=True)

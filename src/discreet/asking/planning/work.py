@@ -12,8 +12,8 @@ and a table whose units have far more takes longer for every question.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from discreet.asking.planning.bound import groups_of, passes_of
 from discreet.asking.planning.expression_work import PLAIN_S, READ_S, Costs, Parts, parts_of
-from discreet.asking.planning.plan_exact import groups_of, passes_of
 from discreet.asking.policy import Policy
 from discreet.asking.queries import (
     Aggregate,

@@ -58,6 +58,7 @@ class Additive(Frozen, ABC):
     step: Fraction
     dimension: int
     relation: Relation
+    norm: ClassVar[int] = 1  # that the sensitivity is measured in: 1 adds up distances, 2 is Euclidean
     _assumed: bool = False  # whether `dimension` was left to its default
     _loss_needs_dimension: ClassVar[bool] = False  # whether it decides more than how rounding counts
 

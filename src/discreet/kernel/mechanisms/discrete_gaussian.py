@@ -49,6 +49,7 @@ class DiscreteGaussian(Additive):
     relation: Relation
 
     _loss_needs_dimension: ClassVar[bool] = True
+    norm = 2
 
     def __init__(
         self,

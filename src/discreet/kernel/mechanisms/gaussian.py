@@ -52,6 +52,7 @@ class Gaussian(Additive):
     step: Fraction
     dimension: int
     relation: Relation
+    norm = 2
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from discreet.asking.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.asking.engines.sql.relations import Relations
 from discreet.asking.engines.sql.sharing import Run, Shared, Store
 from discreet.asking.engines.sql.weighing import Weighing
-from discreet.asking.planning import ExactPlan, ExactTable, Tallied
+from discreet.asking.planning import ExactPlan, ExactTable, TallyArrays
 from discreet.asking.policy import Policy, PublicTable, Schema, Table, Type, Value
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 
@@ -200,7 +200,9 @@ def quietly(fetch: Callable[[Asked], Fetched], asked: Asked) -> Fetched:
 
 def _as_tallies(groups: tuple[tuple[Value, ...], ...], columns: tuple[Any, ...]) -> ExactTable:
     """Return the three columns of a tally (group, number, rows) as an exact table."""
-    return ExactTable(groups, ((),) * len(groups), Tallied.by_group(len(groups), *columns or ((), (), ())))
+    return ExactTable(
+        groups, ((),) * len(groups), TallyArrays.by_group(len(groups), *columns or ((), (), ()))
+    )
 
 
 def _of_nothing(plan: ExactPlan) -> ExactTable:

@@ -204,7 +204,10 @@ class Weighing(Statement):
             each_norm = exp.Select().from_(source.subquery("s", copy=False), copy=False)
             each_norm.select(column(NORM), named(exp.Count(this=exp.Star()), "units"), copy=False)
             each_norm.group_by(column(NORM), copy=False)
-            select, units = exp.Select().from_(each_norm.subquery("c", copy=False), copy=False), column("units")
+            select, units = (
+                exp.Select().from_(each_norm.subquery("c", copy=False), copy=False),
+                column("units"),
+            )
         for index, each in enumerate(self.plan.excess):
             # At most 2^bits for each of 2^40 units.
             kind = "BIGINT" if each.bits <= SMALL_BITS else "HUGEINT"

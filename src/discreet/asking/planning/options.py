@@ -1,4 +1,4 @@
-"""How a question is to be planned, beside its price: missing bounds, and who gets how much of the price."""
+"""Options of a question other than its price: missing bounds, and how the price is divided."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from discreet.kernel.numerics import Real, exact_positive
 
 
 @dataclass(frozen=True)
-class How:
+class PlanOptions:
     """`bounds` is "auto" where missing ones are to be found; `split` gives columns their weights.
 
-    >>> How.read(split={"n": 1, "total": 3}).words
+    >>> PlanOptions.read(split={"n": 1, "total": 3}).comment
     ' /* split n 1, total 3 */'
-    >>> How.read(split={"n 1, total": 3}).words
+    >>> PlanOptions.read(split={"n 1, total": 3}).comment
     ' /* split "n 1, total" 3 */'
     """
 
@@ -24,8 +24,8 @@ class How:
     split: tuple[tuple[str, Fraction], ...] = ()
 
     @classmethod
-    def read(cls, *, bounds: str | None = None, split: Mapping[str, Real] | None = None) -> "How":
-        """The options of `ask`."""
+    def read(cls, *, bounds: str | None = None, split: Mapping[str, Real] | None = None) -> "PlanOptions":
+        """Read the options of `ask`."""
         if bounds not in (None, "auto"):
             raise InvalidParameter(f'bounds must be "auto" or absent, got {bounds!r}.', parameter="bounds")
         if split is not None and not isinstance(split, Mapping):
@@ -36,8 +36,8 @@ class How:
         return cls(bounds, tuple(sorted(weights.items())))
 
     @property
-    def words(self) -> str:
-        """What a stored question says beside its text: other options are another question."""
+    def comment(self) -> str:
+        """What the ledger keeps with the question's text: other options make another question."""
         parts = [f"bounds {self.bounds}"] if self.bounds else []
         if self.split:
             parts.append(
@@ -46,7 +46,7 @@ class How:
         return f" /* {'; '.join(parts)} */" if parts else ""
 
     def weights(self, question: Question) -> tuple[Fraction, ...]:
-        """The weight of each aggregate: the largest of the columns that use it, 1 where none says."""
+        """Return the weight of each aggregate: the largest of the columns that use it, 1 where none says."""
         found = [Fraction(1)] * len(question.measures)
         first, given = len(question.keys), dict(self.split)
         for name in given:
@@ -54,12 +54,12 @@ class How:
                 raise InvalidParameter(
                     f"split must name columns of the question, got {name[:60]!r}.", parameter="split"
                 )
-        told: dict[int, Fraction] = {}
+        stated: dict[int, Fraction] = {}
         for name, expression in question.columns:
             for slot in walk(expression):
                 if isinstance(slot, Slot) and slot.index >= first and name in given:
                     place = slot.index - first
-                    told[place] = max(told.get(place, Fraction(0)), given[name])
-        for place, weight in told.items():
+                    stated[place] = max(stated.get(place, Fraction(0)), given[name])
+        for place, weight in stated.items():
             found[place] = weight
         return tuple(found)

@@ -12,7 +12,7 @@ BITS = 128
 
 
 @dataclass(frozen=True)
-class Reach:
+class Contribution:
     """How far one unit moves a vector of whole numbers: `groups` of them at most, each by at most `most`.
 
     `swap` is the most by which replacing a unit's part moves one number, so most ≤ swap ≤ 2·most. `labels` is
@@ -32,10 +32,10 @@ class Reach:
     def total(self) -> int:
         """The l1 sensitivity.
 
-        >>> Reach(3, 10, 10).total, Reach(3, 10, 10, "replace").total
+        >>> Contribution(3, 10, 10).total, Contribution(3, 10, 10, "replace").total
         (30, 60)
-        >>> Reach(3, 10, 10, "replace", labels=4).total, Reach(1, 10, 10, "replace", labels=1).total
-        (40, 10)
+        >>> [Contribution(n, 10, 10, "replace", labels=k).total for n, k in ((3, 4), (1, 1))]
+        [40, 10]
         """
         if self.relation == "add/remove":
             return self._entered * self.most
@@ -45,10 +45,14 @@ class Reach:
     def distance(self) -> Fraction:
         """The l2 sensitivity, rounded up.
 
-        >>> Reach(4, 10, 10).distance, Reach(2, 10, 10, "replace").distance
+        >>> Contribution(4, 10, 10).distance, Contribution(2, 10, 10, "replace").distance
         (Fraction(20, 1), Fraction(20, 1))
         """
         return _root_up(self._squares)
+
+    def length(self, norm: int) -> Fraction:
+        """Return the sensitivity in l1 or l2 norm: as a mechanism of that `norm` needs it."""
+        return self.distance if norm == 2 else Fraction(self.total)
 
     @property
     def _squares(self) -> int:
@@ -71,8 +75,10 @@ class Reach:
     def moved(self) -> int:
         """How many numbers move.
 
-        >>> Reach(3, 1, 1).moved, Reach(3, 1, 1, "replace").moved, Reach(3, 1, 1, "replace", labels=4).moved
-        (3, 6, 4)
+        >>> Contribution(3, 1, 1).moved, Contribution(3, 1, 1, "replace").moved
+        (3, 6)
+        >>> Contribution(3, 1, 1, "replace", labels=4).moved
+        4
         """
         return self._entered if self.relation == "add/remove" else 2 * self._entered - self._changed
 
@@ -123,10 +129,10 @@ def _root_up(square: int) -> Fraction:
         return Fraction(round_up(ball(square).sqrt()))
 
 
-def reach_of(plan: ExactPlan, measure: ExactMeasure | None, relation: Relation) -> Reach:
+def contribution_of(plan: ExactPlan, measure: ExactMeasure | None, relation: Relation) -> Contribution:
     """How far a unit moves one measure of all groups; without one, the number of rows of every tally."""
     low, high = (0, plan.max_rows) if measure is None else _part(plan, measure)
-    return Reach(
+    return Contribution(
         groups=plan.max_groups,
         most=max(abs(low), abs(high), 1),
         swap=max(max(0, high) - min(0, low), 1),

@@ -1,4 +1,4 @@
-"""The pass that turns a question into exact plans, and says which exact numbers each aggregate needs."""
+"""The pass that turns a question into exact plans, with the limits of what each unit adds to them."""
 
 import itertools
 import math
@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal as OneOf, NoReturn, TypeAlias
 
+from discreet.asking.planning.draft import Draft, SetDraft
 from discreet.asking.planning.exact import (
     MOST_GROUPS,
     ExactMeasure,
     ExactPlan,
+    ExactPlans,
     Lattice,
+    Part,
     RowCount,
     Sum,
     Tally,
@@ -28,28 +31,6 @@ _FARTHEST = Fraction(10) ** 150  # from zero: sums and squares of such values, n
 _TALLIED = ("mode", "count_distinct", "quantile", "minimum", "maximum")
 
 
-@dataclass(frozen=True)
-class Part:
-    """Where an aggregate's exact numbers are: in which plan, and which of its measures (a tally has none)."""
-
-    plan: int
-    measures: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ExactPlans:
-    """The plans of one grouping set. `parts[i]` serves measure i of the question:
-
-    COUNT: one count. SUM: the sum. AVG: sum, count. VARIANCE and STDDEV: squares, sum, count, all around the
-    centre of the range; AVG beside them reads the same sum. MODE, QUANTILE, MIN, MAX, COUNT(DISTINCT x): a
-    plan with a tally. Where keys are found in the data, `units` names the count of units that selects them.
-    """
-
-    plans: tuple[ExactPlan, ...]
-    parts: tuple[Part, ...]
-    units: Part | None
-
-
 @dataclass
 class _Totals:
     """The counts and sums of one plan, each once."""
@@ -62,8 +43,15 @@ class _Totals:
         return self.measures.index(measure)
 
 
+def bound(draft: Draft) -> Draft:
+    """Add the exact plans of each grouping set."""
+    plans = plan_exact(draft.question, salt=0)
+    sets = tuple(SetDraft(keys, each) for keys, each in zip(draft.question.sets, plans, strict=True))
+    return replace(draft, sets=sets)
+
+
 def plan_exact(question: Question, *, salt: int) -> tuple[ExactPlans, ...]:
-    """The exact plans of each grouping set of a question, in the order of the sets."""
+    """Return the exact plans of each grouping set of a question, in the order of the sets."""
     return tuple(_plan_set(question, chosen, salt) for chosen in question.sets)
 
 
@@ -82,9 +70,9 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
     )
     totals = _Totals()
     units = Part(0, (totals.position(UnitCount()),)) if blank.labels is None else None
-    beside = {(each.aggregate.function in _SPREADS, _values_of(each)) for each in question.measures
+    others = {(each.aggregate.function in _SPREADS, _values_of(each)) for each in question.measures
               if each.aggregate.function in ("sum", *_SPREADS)}  # fmt: skip
-    needed = [None if _tally_of(each) else _totals_of(each, beside) for each in question.measures]
+    needed = [None if _tally_of(each) else _totals_of(each, others) for each in question.measures]
     positions = [None if each is None else tuple(map(totals.position, each)) for each in needed]
     plans = [replace(blank, measures=tuple(totals.measures))] if totals.measures else []
     parts = []
@@ -98,20 +86,20 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
 
 
 def groups_of(question: Question, chosen: tuple[int, ...]) -> int:
-    """How many groups a grouping set has as far as is known without the data: at least 1."""
+    """Return how many groups a grouping set has, as far as is known without the data: at least 1."""
     domains = [question.keys[position].domain for position in chosen]
     return 1 if None in domains else math.prod(len(each or ()) for each in domains)
 
 
 def passes_of(question: Question, chosen: tuple[int, ...]) -> int:
-    """How many exact plans a grouping set needs: one for counts and sums, one for each tally."""
+    """Return how many exact plans a grouping set needs: one for counts and sums, one for each tally."""
     private = any(question.keys[position].domain is None for position in chosen)
     tallies = sum(each.aggregate.function in _TALLIED for each in question.measures)
     return tallies + (private or tallies < len(question.measures))
 
 
 def _labels(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, ...], ...] | None:
-    """All combinations of public labels; None if some key's labels are only in the data."""
+    """Return all combinations of public labels; None if some key's labels are only in the data."""
     domains = [question.keys[position].domain for position in chosen]
     known = [domain for domain in domains if domain is not None]
     if len(known) < len(domains):
@@ -129,9 +117,9 @@ def _values_of(measure: Measure) -> Values:
     return measure.aggregate.argument, measure.aggregate.condition
 
 
-def _totals_of(measure: Measure, beside: set[tuple[bool, Values]]) -> tuple[ExactMeasure, ...]:
-    """The numbers of one aggregate. `beside` says of what a SUM (False) or a VARIANCE (True) is also asked:
-    an average then reads its sum, and else one of its own.
+def _totals_of(measure: Measure, others: set[tuple[bool, Values]]) -> tuple[ExactMeasure, ...]:
+    """Return the exact numbers of one aggregate. `others` says of what a SUM (False) or a VARIANCE (True) is
+    also asked: an average then reads its sum, and else one of its own.
 
     Privacy: a centre is taken off the rows that have a value, one by one. The count may count others too,
     where the owner promised that there are none: it moves by what it counts, promise or not.
@@ -146,9 +134,9 @@ def _totals_of(measure: Measure, beside: set[tuple[bool, Values]]) -> tuple[Exac
     bounds, kind = _bounds(measure), _kind(measure)
     if aggregate.function == "sum":
         return (Sum(argument, Lattice.over(bounds, kind), condition),)
-    if aggregate.function == "average" and (True, _values_of(measure)) not in beside:
+    if aggregate.function == "average" and (True, _values_of(measure)) not in others:
         lattice = Lattice.over(bounds, kind)
-        centre = 0 if (False, _values_of(measure)) in beside else lattice.middle
+        centre = 0 if (False, _values_of(measure)) in others else lattice.middle
         return Sum(argument, lattice, condition, centre=centre), count
     lattice = Lattice.coarse(bounds, kind)
     total = Sum(argument, lattice, condition, centre=lattice.middle)
