@@ -56,6 +56,14 @@ class Answer:
         """The columns of the SELECT."""
         return tuple(name for name, _ in self.plan.question.columns)
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What limits left out of the numbers, a line each."""
+        said = [self.plan.note()]
+        for each, (_, numbers) in zip(self.plan.sets, self.released, strict=True):
+            said += [one.note(row) for row in numbers[:1] for one in each.estimators]
+        return tuple(dict.fromkeys(note for note in said if note is not None))
+
     @property
     def charged(self) -> bool:
         """Whether it was charged for now; False where it was stored before and came from the ledger, free."""
@@ -136,6 +144,7 @@ class Answer:
                 for row in self.intervals
             ],
             "confidence": float(self.plan.confidence),
+            "notes": list(self.notes),
             "charged": self.charged,
             "receipt": self.receipt.to_json(),
         }
@@ -150,7 +159,8 @@ class Answer:
             if noisy
             else "chosen by noise: see the receipt"
         )
-        return "\n".join([align(lines), "", caption if self.charged else f"{caption} · {FREE}"])
+        caption = caption if self.charged else f"{caption} · {FREE}"
+        return "\n".join([align(lines), "", *self.notes, caption])
 
     def to_csv(self) -> str:
         """Return the table as CSV, interval ends next to the values."""

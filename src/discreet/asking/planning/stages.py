@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.asking.planning.contribution import contribution_of, rows_counted
 from discreet.asking.planning.exact import (
+    Bernstein,
     ExactMeasure,
     ExactPlan,
     ExactTable,
@@ -324,8 +325,10 @@ def describe_measure(plan: ExactPlan, measure: ExactMeasure | None) -> str:
     if isinstance(measure, RowCount):
         with_value = "" if measure.argument is None else f" with a value of {to_text(measure.argument)}"
         return f"the number of rows{with_value}{where}"
-    centre = measure.centre * measure.lattice.step
     argument = to_text(measure.argument)
+    if isinstance(measure, Bernstein):
+        return f"the parts of {'a mean' if measure.degree == 1 else 'a variance'} of {argument}{where}"
+    centre = measure.centre * measure.lattice.step
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"
     squares = "squares of " if measure.power == 2 else ""
