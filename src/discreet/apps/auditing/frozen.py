@@ -13,15 +13,15 @@ from typing import Any, TypeAlias
 
 from discreet.asking.curator import Curator
 from discreet.asking.engines import Engine
-from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan, TableStage
+from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan, Stage
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
 from discreet.kernel.ledger import Ledger
-from discreet.kernel.plan import Output
+from discreet.kernel.plan import Later, Output, Released
 from discreet.kernel.randomness import Source
 
-Place: TypeAlias = tuple[int | None, int]  # grouping set, and stage in it
+Place: TypeAlias = tuple[int, ...]  # grouping set, stage in it, and places in what later stages became
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Call:
     place: Place
     given: Any
     word: int
+    stage: Any = None
 
 
 class FrozenCurator(Curator):
@@ -66,18 +67,26 @@ class FrozenCurator(Curator):
         return replace(plan, sets=tuple(self._freeze_set(*each) for each in enumerate(plan.sets)))
 
     def _freeze_set(self, part: int, each: SetPlan) -> SetPlan:
-        stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.draws))
+        stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.stages))
         return replace(each, stages=tuple(stages))
 
-    def _mute(self, stage: TableStage, place: Place) -> TableStage:
-        """A copy that is the same in all its declarations, and draws nothing."""
+    def _mute(self, stage: Stage, place: Place) -> Stage:
+        """A copy that is the same in all its declarations, and draws nothing; nor does what it becomes."""
+        muted = copy.copy(stage)
+        if isinstance(stage, Later):
+
+            def ready(released: Released) -> tuple[Stage, ...]:
+                become = enumerate(stage.ready(released))
+                return tuple(self._mute(each, (*place, index)) for index, each in become)
+
+            object.__setattr__(muted, "ready", ready)
+            return muted
 
         def draw(given: Any, source: Source) -> Output:
-            self.watched.calls.append(Call(place, given, source.word()))
+            self.watched.calls.append(Call(place, given, source.word(), stage))
             turns = itertools.count()
             return stage.imitate(given, lambda n: _mix(*place, next(turns)) % n, self.watched.shown)
 
-        muted = copy.copy(stage)
         object.__setattr__(muted, "draw", draw)
         return muted
 

@@ -18,7 +18,7 @@ from discreet.asking.planning.weights import Limit
 from discreet.kernel.numerics import Interval, readable
 
 WEIGHED = (
-    "in means and variances a unit's rows weigh as one row together: it is the mean over rows only if those of "
+    "in means and variances a unit's rows weigh as one row together: the mean over rows only if rows of "
     "units with many rows are like others"
 )
 
@@ -72,6 +72,8 @@ class LimitedTotal(Estimator):
         limit, reach = Limit.of(most), _reach(self.limited, most, groups, confidence)
         number, around = row[self.limited.column + self.position], math.ceil(reach)
         low, high = (Fraction(end, limit.one) * self.step for end in (number - around, number + around))
+        if self.whole:  # as the value is: the truth is a whole number, or below one that is
+            return Interval(_double(Fraction(math.floor(low))), _double(Fraction(math.ceil(high))))
         return Interval(_double(low), _double(high))
 
     def note(self, row: Row) -> str:

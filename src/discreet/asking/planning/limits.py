@@ -49,9 +49,10 @@ def limit_of(draft: Draft) -> int | str | None:
     if question.each_row or not weighed or not question.measures or not stated or None in stated:
         return None
     numbers = [each for each in stated if isinstance(each, int)]
-    if numbers:
-        return max(numbers)
-    return None if draft.takes_gaussian_only else _AUTO
+    known = max(numbers, default=None)
+    if draft.takes_gaussian_only:  # whose accounts take no loss that is promised before a limit is found
+        return known if question.public_keys else None
+    return known or _AUTO
 
 
 def limit_units(draft: Draft) -> Draft:
@@ -98,7 +99,8 @@ def _plan_set(draft: Draft, part: int, chosen: tuple[int, ...], share: Share, li
     estimators = tuple(
         _estimator(measure, limited[kind]) for measure, kind in zip(question.measures, own, strict=True)
     )
-    stages.extend(_clamped(each) if limit == _AUTO else each for each in limited.values())
+    for each in limited.values():
+        stages.extend(_stages(each, search=limit == _AUTO))
     return SetDraft(chosen, ExactPlans((), (), None), stages=tuple(stages), estimators=estimators)
 
 
@@ -157,9 +159,13 @@ def _limits(stage: Limited, limit: int | str) -> Limited:
     return replace(stage, rungs=rungs)
 
 
-def _clamped(stage: Limited) -> Stage:
-    """Return a mean or a variance with a search for where its values end, where the range may be too wide."""
-    return Clamped(stage) if is_wide(stage) else stage
+def _stages(stage: Limited, *, search: bool) -> tuple[Stage, ...]:
+    """Return the stages as far as they are known: means with a search for where their values end."""
+    if search and is_wide(stage):
+        return (Clamped(stage),)
+    if stage.limit is not None and stage.plan.labels:
+        return stage.under(stage.limit)
+    return (stage,)
 
 
 def _check(limited: Limited) -> None:

@@ -78,7 +78,13 @@ class SetPlan:
     def groups(self, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> tuple[Group, ...]:
         """Return the groups of the answer: those that were shown, or the public ones."""
         shown = [each.output.groups for each in ran if each.output.groups is not None]
-        return shown[-1] if shown else self.reads[0].labels or ()
+        return shown[-1] if shown else self.labels
+
+    @property
+    def labels(self) -> tuple[Group, ...]:
+        """The public groups of the answer; none where they are found in the data."""
+        stage = next(iter((*self.columns, *self.limited, *self.draws)))
+        return stage.plan.labels or ()
 
     def sentences(self) -> list[str]:
         """Say how the groups are found, and what is drawn for each."""
@@ -96,8 +102,8 @@ class SetPlan:
             return [self.keys_stage.keys_sentence]
         if not self.keys:
             return []
-        labels = next(stage.plan.labels for stage in (*self.draws, *self.limited)) or ()
-        return [f"Keys: {len(labels):,} public labels, all shown; rows with any other label are dropped."]
+        many = f"{len(self.labels):,} public labels"
+        return [f"Keys: {many}, all shown; rows with any other label are dropped."]
 
 
 @dataclass(frozen=True)
