@@ -67,10 +67,11 @@ layers: setup
 	@echo "== layers"
 	@$(BIN)/lint-imports --no-cache > .venv/layers.log || { cat .venv/layers.log; exit 1; }
 
-docs: setup system ## draw the pictures of docs/ anew, and the table of the first course
+docs: setup system ## draw the pictures of docs/ anew, write its tables and the counts of lines
 	@$(BIN)/python scripts/make-pictures
-	@$(BIN)/python scripts/make-seed-table
+	@$(BIN)/python scripts/make-course-table
 	@$(BIN)/python scripts/make-mechanism-table
+	@$(BIN)/python scripts/count-lines
 
 soak: setup $(STAMPS)/spark system ## the full counts: kills, races, generated cases, long audits (an hour or so)
 	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \

@@ -6,7 +6,7 @@ from typing import Any
 from bench.harness import Report, Rivals, Row, seconds
 from discreet.asking.planning import Plan, plan_asked, with_bounds
 from discreet.asking.policy import Policy, from_arguments
-from discreet.kernel.accounting.bounds import epsilon_and_delta_at_most
+from discreet.kernel.losses.bounds import epsilon_and_delta_at_most
 
 CITIES = tuple(f"city {number}" for number in range(200))
 COUNT = "SELECT COUNT(*) AS n FROM t"

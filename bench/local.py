@@ -1,10 +1,12 @@
-"""Local privacy against pure-LDP and a numpy OLH: reports, decoding, 10^8 reports on disk, JavaScript."""
+"""Local privacy against pure-LDP and a numpy OLH: reports, decoding, JavaScript, 10^8 reports on disk."""
 
 import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +18,33 @@ MANY = 10**8
 SMALL = 1024  # values that the rivals are given: each of their reports costs as many hashes
 SOME = 2000  # reports of the rivals
 
-# A process of its own, so that its memory is measured alone.
+CHUNK = 2 * MILLION  # reports made and written at a time
+SHARE = 0.02  # of people hold one value; the others are spread evenly
+HELD = 123_456
+
+# A process of its own, so that its memory and its processor time are measured alone.
 DECODE = """
 import json, resource, sys, time
 import discreet as dp
 protocol = dp.local.from_json(open(sys.argv[1]).read())
+source = sys.argv[2]
+if sys.argv[3] == "spark":
+    from pyspark.sql import SparkSession
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.driver.maxResultSize", "0")
+    session = builder.config("spark.log.level", "ERROR").getOrCreate()
+    source = session.read.parquet(source)
+used = time.process_time()
 start = time.perf_counter()
-found = protocol.collect(sys.argv[2])
+found = protocol.collect(source)
 spent = time.perf_counter() - start
+used = time.process_time() - used
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-print(json.dumps({"seconds": spent, "gigabytes": memory, "reports": found.reports, "values": len(found)}))
+lower, upper = found.intervals(confidence=1 - 1e-9, simultaneous=True)
+print(json.dumps({
+    "seconds": spent, "processor": used, "gigabytes": memory, "reports": found.reports,
+    "values": len(found), "lower": lower[int(sys.argv[4])], "upper": upper[int(sys.argv[4])],
+}))
 """
 
 
@@ -36,7 +55,8 @@ def run(rivals: Rivals) -> Report:
         report.add(batch(epsilon))
     report.add(javascript())
     report.add(*against_rivals(rivals))
-    report.add(*on_disk())
+    for row in on_disk():
+        report.add(row)
     return report
 
 
@@ -94,26 +114,37 @@ def numpy_olh() -> float:
     return seconds(work, rounds=3)
 
 
-def on_disk() -> list[Row]:
-    """10^8 reports at epsilon 4 in Parquet, grouped by DuckDB and decoded to 10^6 values."""
-    import duckdb
-
+def on_disk() -> Iterator[Row]:
+    """10^8 reports at epsilon 4 in Parquet, grouped by DuckDB and by Spark, and decoded to 10^6 values."""
     protocol = dp.local.choice(domain=MILLION, epsilon=4)
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        (place / "protocol.json").write_text(json.dumps(protocol.to_json()))
-        # The time does not depend on who holds what: reports of people who answer evenly are even.
-        with duckdb.connect() as connection:
-            connection.execute("SET enable_progress_bar = false")
-            connection.execute(
-                f"COPY (SELECT (random() * {protocol.reports - 1})::INTEGER AS report FROM range({MANY})) "
-                f"TO '{place / 'reports.parquet'}' (FORMAT parquet)"
-            )
-        words = [sys.executable, "-c", DECODE, str(place / "protocol.json"), str(place / "reports.parquet")]
-        found = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
-    assert found["reports"] == MANY
-    what = "10^8 reports on disk decoded to 10^6 values, epsilon 4"
-    return [
-        Row(what, found["seconds"], limit=15.0),
-        Row(f"{what}: memory", found["gigabytes"], limit=2.0, unit="gigabytes"),
-    ]
+        stored, reports = Path(folder) / "protocol.json", Path(folder) / "reports.parquet"
+        stored.write_text(json.dumps(protocol.to_json()))
+        write_reports(protocol, reports)
+        what = "10^8 reports on disk decoded to 10^6 values, epsilon 4"
+        for engine, limit in (("duckdb", 15.0), ("spark", None)):
+            words = [sys.executable, "-c", DECODE, str(stored), str(reports), engine, str(HELD)]
+            ended = subprocess.run(words, capture_output=True, text=True, check=True)
+            found = json.loads(ended.stdout.splitlines()[-1])
+            assert (found["reports"], found["values"]) == (MANY, MILLION)
+            assert found["lower"] < SHARE < found["upper"] < SHARE + 0.001
+            yield Row(f"{what}, {engine}", found["seconds"], limit=limit)
+            if engine == "duckdb":  # Spark works in a process of Java's
+                yield Row(f"{what}, {engine}: processor time", found["processor"])
+                yield Row(f"{what}, {engine}: memory", found["gigabytes"], limit=2.0, unit="gigabytes")
+
+
+def write_reports(protocol: Any, path: Path) -> None:
+    """Real reports of people of whom a known share holds one value."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    random, writer = np.random.default_rng(), None
+    for _ in range(MANY // CHUNK):
+        truth = random.integers(0, MILLION, CHUNK)
+        truth[: round(CHUNK * SHARE)] = HELD
+        table = pa.table({"report": protocol.randomize_many(truth).astype(np.int32)})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    assert writer is not None
+    writer.close()

@@ -2,9 +2,9 @@
 with `limit = "auto"`.
 
 Beside it stand fixed limits: the defaults (one row of a person in one group), and limits at the 95 % points
-of the data, which nobody may look at; a declared limit at the 95 % point of rows a person; and the best limit,
-chosen from the data. Errors are relative, against the table itself and not what bounding left of it; groups
-with fewer than 50 people are left out. Tables that constants were tuned on and held out ones are apart.
+of the data, which nobody may look at; a declared limit at the 95 % point of rows a person; and the best
+limit, chosen from the data. Errors are relative, against the table itself and not what bounding left of it;
+groups with fewer than 50 people are left out. Tables that were used to tune constants stand apart.
 
     python -m bench useful
 """

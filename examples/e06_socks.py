@@ -6,6 +6,7 @@ replaced. Without a curator everybody tells the truth with probability 3/4, and 
 
 import math
 
+import numpy as np
 from command import options, save
 from discreet.pictures import Picture
 from discreet.pictures.theme import log_axis
@@ -13,8 +14,8 @@ from discreet.pictures.traces import line
 
 import discreet as dp
 
-PEOPLE, SHARE = 2000, 0.7
-EPSILON = math.log(3)  # what 3/4 against 1/4 costs
+PEOPLE, SHARE = 1_000_000, 0.7
+EPSILON = 1.0986  # what 3/4 against 1/4 costs: ln 3, rounded down
 
 
 def local_error(people: float) -> float:
@@ -29,8 +30,8 @@ def central_error(people: float) -> float:
 
 def main() -> None:
     chosen = options(__doc__)
-    wearing = [1] * round(PEOPLE * SHARE) + [0] * round(PEOPLE * (1 - SHARE))
-    print(f"{PEOPLE} people, {100 * SHARE:g} % of them wear socks")
+    wearing = np.repeat([1, 0], [round(PEOPLE * SHARE), round(PEOPLE * (1 - SHARE))])
+    print(f"{PEOPLE:,} people, {100 * SHARE:g} % of them wear socks")
 
     response = dp.RandomizedResponse(truth=0.75)
     reports = response.release(wearing)
@@ -39,12 +40,19 @@ def main() -> None:
     print(f"  estimate {response.estimate(reports)}")
     print(f"  every answer has a loss of ln 3 = {response.loss.epsilon(delta=0):.4f}")
 
-    estimate = dp.proportion(wearing, epsilon=round(EPSILON, 4), relation="replace")
+    socks = dp.local.choice(values=["yes", "no"], epsilon=EPSILON)
+    shares = socks.collect(socks.randomize_many(np.where(wearing, "yes", "no")))
+    print(f"\nThe same as a survey: yes {shares.estimate('yes')}")
+    print(
+        f"  1 % of liars can move that by {shares.moved_by(0.01):.4f}: {shares.estimate('yes', liars=0.01)}"
+    )
+
+    estimate = dp.proportion(wearing.tolist(), epsilon=EPSILON, relation="replace")
     print(f"\nA trusted curator, the same loss: {estimate}")
     print(f"  one person replaced changes the fraction by at most 1/n = {1 / PEOPLE}")
 
     local, central = local_error(PEOPLE), central_error(PEOPLE)
-    print(f"\nStandard errors: {local:.5f} and {central:.5f}: a factor of {local / central:.1f},")
+    print(f"\nStandard errors: {local:.2g} and {central:.2g}: a factor of {local / central:.1f},")
     print("and it grows with √n: the noise of n people against the noise of one curator.")
 
     sizes = [10 ** (i / 4) for i in range(4, 29)]

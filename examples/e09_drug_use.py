@@ -5,11 +5,12 @@ One bit, five ways to choose the probability θ of the truth; what each costs, a
 
 import math
 
+import numpy as np
 from command import options, save
 
 import discreet as dp
 
-PEOPLE, SHARE = 10_000, 0.12
+PEOPLE, SHARE = 1_000_000, 0.12
 WAYS = {
     "e^ε/(1+e^ε), ε = 1": dp.RandomizedResponse(epsilon=1),
     "(1+ε)/(2+ε), ε = 1": dp.RandomizedResponse.linear(1),
@@ -27,8 +28,8 @@ def standard_error(response: dp.RandomizedResponse) -> float:
 
 def main() -> None:
     chosen = options(__doc__)
-    bits = [1] * round(PEOPLE * SHARE) + [0] * round(PEOPLE * (1 - SHARE))
-    print(f"{PEOPLE} people, {100 * SHARE:g} % of them would say yes in truth")
+    bits = np.repeat([1, 0], [round(PEOPLE * SHARE), round(PEOPLE * (1 - SHARE))])
+    print(f"{PEOPLE:,} people, {100 * SHARE:g} % of them would say yes in truth")
     print("way                      θ     loss   expected yes   estimate   95 % interval")
     for name, response in WAYS.items():
         estimate = response.estimate(response.release(bits))
@@ -36,7 +37,7 @@ def main() -> None:
         print(
             f"{name:21}{float(response.truth):8.4f}{loss:9.4f}{expected:12.4f}{estimate.value:13.4f}", end=""
         )
-        print(f"   {estimate.interval.lower:.3f} to {estimate.interval.upper:.3f}")
+        print(f"   {estimate.interval.lower:.4f} to {estimate.interval.upper:.4f}")
     print(f"\nReal losses: ln 2 = {math.log(2):.4f}, ln 2.5 = {math.log(2.5):.4f}, ln 3 = {math.log(3):.4f}.")
     print("The two attempts promise ε = 1 and use less of it; the first way uses all and lies least.")
     estimate = dp.RandomizedResponse(truth=0.75).estimate([1] * 40 + [0] * 60)
@@ -51,8 +52,21 @@ def main() -> None:
 
     central = dp.Laplace(epsilon=1, sensitivity=1).error() / PEOPLE
     local = 1.96 * standard_error(dp.RandomizedResponse(epsilon=1))
-    print(f"\nThe price of trusting nobody, at ε = 1 and 95 %: a trusted curator errs by {central:.4f},")
-    print(f"randomised response by {local:.4f}.")
+    print(f"\nThe price of trusting nobody, at ε = 1 and 95 %: a trusted curator errs by {central:.2g},")
+    print(f"randomised response by {local:.2g}.")
+
+    strips = {"token", "address", "time", "order"}
+    relay = dp.local.Shuffler(
+        dp.local.choice(values=["yes", "no"], epsilon=1),
+        people=PEOPLE,
+        delta=1e-9,
+        run_by="relay",
+        collector="researcher",
+        strips=strips,
+    )
+    mixed = float(relay.loss.epsilon)
+    print(f"If a relay strips names and order from the reports of all, ε = 1 becomes {mixed:.4f}")
+    print("at δ = 1e-9 towards the researcher, and stays 1 towards the relay.")
 
     save(dp.pictures.truth_probability(), chosen)
 

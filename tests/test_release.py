@@ -25,3 +25,14 @@ def test_keys_of_one_person_stay_hidden_and_large_ones_are_shown(tmp_path, relat
         sql = f"SELECT job, {aggregate} AS n FROM people GROUP BY job"
         shown = [row["job"] for row in curator.ask(sql, epsilon=4, delta=DELTA).rows]
     assert shown == ["together"]
+
+
+def test_numbers_keep_their_columns_though_the_count_that_shows_keys_is_drawn_first(tmp_path):
+    """At epsilon 50 the noise on either is below 30, but for a probability below 1e-9."""
+    data = pandas.DataFrame({"person": range(TOGETHER), "job": "together", "debt": 100.0})
+    declared = {"unit": "person", "bounds": {"debt": (0, 100)}, "budget": dp.ApproxDP(99, 0.1)}
+    with dp.Curator.open(data, name="people", ledger=tmp_path / "x.ledger", **declared) as curator:
+        sql = "SELECT job, SUM(debt) AS s, COUNT(DISTINCT person) AS n FROM people GROUP BY job"
+        (row,) = curator.ask(sql, epsilon=50, delta=DELTA).rows
+    assert abs(row["s"] - 100 * TOGETHER) < 1000
+    assert abs(row["n"] - TOGETHER) < 30

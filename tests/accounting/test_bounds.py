@@ -6,15 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.kernel.accounting.bounds import (
-    covers,
-    epsilon_and_delta_at_most,
-    epsilon_at_most,
-    mu_squared_at_most,
-    renyi_at_most,
-    rho_and_delta_at_most,
-    rho_at_most,
-)
+from discreet.kernel.accounting import covers
 from discreet.kernel.losses import (
     GDP,
     ZCDP,
@@ -30,6 +22,14 @@ from discreet.kernel.losses import (
     laplace,
     pure,
     zcdp,
+)
+from discreet.kernel.losses.bounds import (
+    epsilon_and_delta_at_most,
+    epsilon_at_most,
+    mu_squared_at_most,
+    renyi_at_most,
+    rho_and_delta_at_most,
+    rho_at_most,
 )
 
 SCALES = st.fractions(Fraction(1, 100), 100)

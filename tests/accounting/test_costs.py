@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.kernel.accounting import Total, rule_for
-from discreet.kernel.accounting.bounds import covers
+from discreet.kernel.accounting import Total, covers, rule_for
 from discreet.kernel.accounting.units import ONE
 from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 

@@ -7,7 +7,7 @@ import pytest
 from discreet.errors import BudgetExceeded
 from discreet.kernel.accounting import Account, Total, raised_rule, rule_for
 from discreet.kernel.accounting.advanced import Advanced
-from discreet.kernel.accounting.moments import Concentrated
+from discreet.kernel.accounting.rule import Rule
 from discreet.kernel.accounting.units import from_units, units_down
 from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 
@@ -92,8 +92,8 @@ def test_three_thirds_of_rho_do_not_fit_one_by_their_losses(monkeypatch):
         cost = honest(self, loss)
         return cost._replace(main=cost.main - 1)
 
-    honest = Concentrated.cost_of_loss
-    monkeypatch.setattr(Concentrated, "cost_of_loss", careless)
+    honest = Rule.cost_of_loss
+    monkeypatch.setattr(Rule, "cost_of_loss", careless)
     charge_thrice()  # the fault would let them in
 
 

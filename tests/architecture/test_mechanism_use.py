@@ -19,7 +19,6 @@ NAMES = {kind.__name__ for kind in ALL}
 ASKING = {
     "apps/pictures/densities.py", "apps/server/lab/drawings.py",
 }  # fmt: skip
-DISPATCHING = {"apps/cli/budget.py"}
 
 
 def name_dispatches(tree):
@@ -115,8 +114,7 @@ def place_of(path):
 
 @pytest.mark.parametrize("path", PLACES, ids=place_of)
 def test_nothing_is_decided_by_the_name_of_a_class(path):
-    found = name_dispatches(ast.parse(path.read_text()))
-    assert found == [] or place_of(path) in DISPATCHING
+    assert name_dispatches(ast.parse(path.read_text())) == []
 
 
 @pytest.mark.parametrize("path", PLACES, ids=place_of)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from discreet.apps.auditing.datasets import SOMEBODY, invent_neighbours
+from discreet.apps.auditing.people import literals_of, odd_values, plain_values
 from discreet.apps.auditing.stage import Stage
-from discreet.apps.auditing.values import literals_of, odd_values, plain_values
 from discreet.asking.policy import Column, from_arguments
 from discreet.asking.queries import read_sql
 from discreet.errors import InvalidParameter

@@ -9,13 +9,13 @@ import pytest
 
 import discreet as dp
 from discreet.apps.auditing.datasets import invent_neighbours
-from discreet.apps.auditing.releasing import ExactSide, Releases
+from discreet.apps.auditing.question import ExactSide, Releases
 from discreet.apps.auditing.stage import Stage
-from discreet.asking import release
 from discreet.asking.engines import memory
-from discreet.asking.planning import plan_asked
+from discreet.asking.planning import AddNoise, plan_asked
 from discreet.asking.policy import LedgerPlace
 from discreet.errors import EngineFailure, InvalidParameter
+from discreet.kernel.plan import Output
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 
@@ -58,16 +58,15 @@ def test_a_price_that_is_no_price_is_refused():
 
 def test_half_of_the_noise_is_found_by_sampling_releases(monkeypatch):
     # What mechanisms are given is right, so replay is silent; true loss 4 at a price of 2.
-    noised = release._noised
+    draw = AddNoise.draw
 
-    def half(step, tables, groups, source):
-        exact = release._exact(step, tables, groups)
-        return [
-            true + (number - true) // 2
-            for true, number in zip(exact, noised(step, tables, groups, source), strict=True)
-        ]
+    def half(stage, given, source):
+        noisy = draw(stage, given, source).numbers
+        return Output(
+            numbers=tuple(true + (number - true) // 2 for true, number in zip(given, noisy, strict=True))
+        )
 
-    monkeypatch.setattr(release, "_noised", half)
+    monkeypatch.setattr(AddNoise, "draw", half)
     report = dp.audit_question(COUNT, **QUICK, epsilon=2)
     assert report.released.violated, report
     assert report.verdict == "violated"

@@ -11,13 +11,14 @@ import pytest
 
 from discreet.apps.auditing import replay
 from discreet.apps.auditing.replay import Replay
-from discreet.asking import query_run, release
+from discreet.asking import query_run
 from discreet.asking.answers import Receipt
 from discreet.asking.engines import memory
-from discreet.asking.planning import Lattice, RowCount
+from discreet.asking.planning import AddNoise, CountAndShow, Lattice, RowCount, SetPlan
 from discreet.errors import DiscreetError, EngineFailure
 from discreet.kernel.ledger import charging
 from discreet.kernel.losses import PureDP
+from discreet.kernel.plan import Output
 from queries.bank import BANK
 from queries.test_read import ACCEPTED
 
@@ -136,21 +137,21 @@ def one_group_too_many(patch):
 
 
 def true_count_in_a_mean(patch):
-    noised = release._noised
+    draw = AddNoise.draw
 
-    def half(step, tables, groups, source):
-        noisy = step.position == 0  # the sum; the count is the second number
-        return noised(step, tables, groups, source) if noisy else release._exact(step, tables, groups)
+    def half(stage, given, source):
+        noisy = stage.position == 0  # the sum; the count is the second number
+        return draw(stage, given, source) if noisy else Output(numbers=given)
 
-    patch.setattr(release, "_noised", half)
+    patch.setattr(AddNoise, "draw", half)
 
 
 def one_draw_for_all_groups(patch):
-    def shared(step, tables, groups, source):
-        (noise,) = step.mechanism.draw([0], source)
-        return [number + noise for number in release._exact(step, tables, groups)]
+    def shared(stage, given, source):
+        (noise,) = stage.mechanism.draw([0], source)
+        return Output(numbers=tuple(number + noise for number in given))
 
-    patch.setattr(release, "_noised", shared)
+    patch.setattr(AddNoise, "draw", shared)
 
 
 def a_source_that_starts_again(patch):
@@ -158,49 +159,53 @@ def a_source_that_starts_again(patch):
         def word(self):
             return 7
 
-    release_set = release._release_set
-    patch.setattr(
-        release, "_release_set", lambda each, run, salt, source: release_set(each, run, salt, Stuck())
-    )
+    patch.setattr("discreet.kernel.plan.runner.fresh_source", Stuck)
+
+
+def other_groups(patch, choose):
+    """Groups chosen by what is in the exact table."""
+    chosen = []
+
+    def take(stage, tables, released):
+        (table,) = tables
+        chosen[:] = choose(table)
+        found = dict(zip(table.groups, table.totals, strict=True))
+        return tuple(found[group][stage.position] for group in chosen)
+
+    patch.setattr(AddNoise, "take", take)
+    patch.setattr(SetPlan, "groups", lambda each, ran: tuple(chosen))
 
 
 def empty_groups_left_out(patch):
-    patch.setattr(
-        release,
-        "_groups",
-        lambda each, tables, source: tuple(
-            group for group, totals in zip(tables[0].groups, tables[0].totals, strict=True) if any(totals)
-        ),
+    other_groups(
+        patch, lambda table: [g for g, totals in zip(table.groups, table.totals, strict=True) if any(totals)]
     )
 
 
 def keys_shown_by_their_exact_count(patch):
-    def exactly(step, tables, source):
-        table = tables[0]
-        shown = dict(zip(table.groups, table.totals, strict=True))
-        step.mechanism.draw([0] * len(shown), source)
-        return {group: step.mechanism.threshold + 1 for group, totals in shown.items() if any(totals)}
+    def exactly(stage, given, source):
+        stage.mechanism.draw([0] * len(given), source)
+        shown = tuple(group for group, count in given.items() if count)
+        return Output(shown, (stage.mechanism.threshold + 1,) * len(shown))
 
-    patch.setattr(release, "_counted", exactly)
+    patch.setattr(CountAndShow, "draw", exactly)
 
 
 def exact_counts_beside_drawn_keys(patch):
-    counted = release._counted
+    draw = CountAndShow.draw
 
-    def exact_numbers(step, tables, source):
-        shown = counted(step, tables, source)
-        numbers = step.exact_of(tables, list(shown))
-        return {group: step.mechanism.threshold + n for group, n in zip(shown, numbers, strict=True)}
+    def exact_numbers(stage, given, source):
+        shown = draw(stage, given, source).groups
+        return Output(shown, tuple(stage.mechanism.threshold + given[group] for group in shown))
 
-    patch.setattr(release, "_counted", exact_numbers)
+    patch.setattr(CountAndShow, "draw", exact_numbers)
 
 
 def groups_in_the_order_of_their_counts(patch):
-    def ordered(each, tables, source):
-        table = tables[0]
-        return tuple(sorted(table.groups, key=lambda group: -table.totals[table.groups.index(group)][0]))
+    def ordered(table):
+        return sorted(table.groups, key=lambda group: -table.totals[table.groups.index(group)][0])
 
-    patch.setattr(release, "_groups", ordered)
+    other_groups(patch, ordered)
 
 
 def an_error_for_an_empty_table(patch):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from discreet.apps.auditing import search
-from discreet.apps.auditing.search import Search
+from discreet.apps.auditing import bins
+from discreet.apps.auditing.bins import Search
 
 KINDS = {
     np.float64: st.floats(width=64),
@@ -13,7 +13,7 @@ KINDS = {
 
 
 def many(column):
-    return np.resize(column, search.WORTHWHILE)
+    return np.resize(column, bins.WORTHWHILE)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -2,7 +2,10 @@ import json
 
 import pytest
 
+import discreet as dp
 from discreet.apps.cli import main
+
+PARTIES = ("--run-by", "relay", "--collector", "office")
 
 
 def run(capsys, *words):
@@ -61,10 +64,19 @@ def test_numbers_have_a_mean(capsys, tmp_path, noise):
         ("estimate", "ANSWERS"),
         ("estimate", "nowhere.json"),
         ("estimate",),
+        ("collect", "ANSWERS", "--protocol", "ANSWERS"),
+        ("randomize", "ANSWERS", "--epsilon", 1, "--questions", "ANSWERS"),
+        ("randomize", "ANSWERS", "--epsilon", 1, "--questions", "QUESTIONS"),
+        ("randomize", "ANSWERS", "--epsilon", 1, "--questions", "QUESTIONS", "--bounds", 0, 1),
+        ("shuffle", "ANSWERS", "--protocol", "PROTOCOL", "--people", 2, "--delta", 1e-6, *PARTIES),
     ],
 )
-def test_what_cannot_be_done_is_said_in_json_and_quotes_no_answer(capsys, answers, words):
-    code, out, _ = run(capsys, *(answers if word == "ANSWERS" else word for word in words), "--json")
+def test_what_cannot_be_done_is_said_in_json_and_quotes_no_answer(capsys, answers, words, tmp_path):
+    protocol, questions = tmp_path / "protocol.json", tmp_path / "questions.json"
+    protocol.write_text(json.dumps(dp.local.choice(values=["a", "b"], epsilon=1).to_json()))
+    questions.write_text('{"drink": {"values": ["tea", "coffee"]}}')
+    files = {"ANSWERS": answers, "PROTOCOL": protocol, "QUESTIONS": questions}
+    code, out, _ = run(capsys, *(files.get(word, word) for word in words), "--json")
     assert code == 2
     error = json.loads(out)["error"]
     assert error["code"] == "invalid_parameter"
@@ -82,7 +94,7 @@ def test_reports_of_two_protocols_are_not_mixed(capsys, answers, tmp_path):
     assert "one protocol" in err
 
 
-@pytest.mark.parametrize("command", ["randomize", "collect", "estimate", "page"])
+@pytest.mark.parametrize("command", ["randomize", "shuffle", "collect", "estimate", "page"])
 def test_help_shows_an_example(capsys, command):
     _, out, _ = run(capsys, command, "--help")
     assert "Example: discreet local" in out
@@ -137,3 +149,121 @@ def test_a_page_is_written(capsys, tmp_path):
     assert code == 0
     assert (tmp_path / "surveys" / "survey.html").exists()
     assert "socks" in (tmp_path / "surveys" / "surveys.js").read_text()
+
+
+def test_means_are_collected_and_liars_counted(capsys, tmp_path):
+    numbers, made, tally = tmp_path / "numbers.txt", tmp_path / "made.json", tmp_path / "tally.json"
+    numbers.write_text("3\n" * 200 + "9.5\n" * 200)
+    _, out, _ = run(capsys, "randomize", numbers, "--epsilon", 8, "--bounds", 0, 15)
+    made.write_text(out)
+    (tmp_path / "sent.csv").write_text("report\n" + "\n".join(map(str, json.loads(out)["reports"])))
+    for source in (made, tmp_path / "sent.csv"):
+        code, out, _ = run(capsys, "collect", source, "--protocol", made)
+        assert code == 0
+        tally.write_text(out)
+        _, out, _ = run(capsys, "estimate", tally, "--json", "--liars", 0.01)
+        found = json.loads(out)
+        assert found["reports"] == 400
+        assert found["moved_by_liars"] > 0.15
+        assert found["estimates"]["mean"]["upper"] > found["estimates"]["mean"]["value"] + 0.15
+    _, out, _ = run(capsys, "estimate", tally, made, "--liars", 0.01)
+    assert "800 reports" in out
+    assert "Liars can move" in out
+
+
+def test_few_shares_are_printed_with_their_consistent_and_likeliest_versions(capsys, answers, tmp_path):
+    _, out, _ = run(capsys, "randomize", answers, "--epsilon", 1, "--values", "tea", "--values", "coffee")
+    (tmp_path / "made.json").write_text(out)
+    _, out, _ = run(capsys, "estimate", tmp_path / "made.json", "--json")
+    found = json.loads(out)
+    for version in ("consistent", "likeliest"):
+        assert sum(found[version].values()) == pytest.approx(1)
+        assert set(found[version]) == {"tea", "coffee"}
+
+
+def test_several_questions_go_through_all_commands(capsys, tmp_path):
+    asked, people, made = (tmp_path / name for name in ("asked.json", "people.jsonl", "made.json"))
+    asked.write_text(
+        json.dumps(
+            {
+                "drink": {"values": ["tea", "coffee"]},
+                "age": {"bounds": [0, 100]},
+                "skipped": {"bounds": [0, 15], "bins": 16},
+            }
+        )
+    )
+    people.write_text('{"drink": "tea", "age": 30, "skipped": 3}\n' * 900)
+    code, out, err = run(capsys, "randomize", people, "--epsilon", 2, "--questions", asked)
+    assert code == 0
+    assert "of 3 questions" in err
+    made.write_text(out)
+    _, tally, _ = run(capsys, "collect", made, "--protocol", made)
+    (tmp_path / "tally.json").write_text(tally)
+    _, direct, _ = run(capsys, "estimate", made, "--json", "--liars", 0.01)
+    _, counted, _ = run(capsys, "estimate", tmp_path / "tally.json", "--json", "--liars", 0.01)
+    found, again = json.loads(direct), json.loads(counted)
+    assert found["reports"] == again["reports"] == 900
+    assert found["questions"]["age"] == again["questions"]["age"]
+    assert found["questions"]["age"]["estimates"]["mean"]["lower"] < 30
+    assert found["questions"]["drink"]["liars"] > 0.01  # they may all answer this one
+    assert len(found["questions"]["skipped"]["shares"]) == 16
+    _, out, _ = run(capsys, "estimate", made)
+    assert [line for line in out.splitlines() if not line.startswith(" ")] == ["drink:", "age:", "skipped:"]
+
+
+def test_a_shuffled_batch_holds_reports_alone(capsys, answers, tmp_path):
+    _, out, _ = run(capsys, "randomize", answers, "--epsilon", 1, "--values", "tea", "--values", "coffee")
+    made, batch = tmp_path / "made.json", tmp_path / "batch.jsonl"
+    made.write_text(out)
+    reports = json.loads(out)["reports"]
+    lines = [{"sender": f"s{i}", "time": i, "report": report} for i, report in enumerate(reports)]
+    batch.write_text("\n".join(map(json.dumps, lines)))
+    words = ("shuffle", batch, "--protocol", made, "--delta", 1e-6, *PARTIES, "--people")
+    code, out, err = run(capsys, *words, 400)
+    assert code == 0
+    mixed = json.loads(out)
+    assert set(mixed) == {"protocol", "reports"}
+    assert sorted(mixed["reports"]) == sorted(reports)
+    assert mixed["reports"] != reports
+    assert "towards office and 1 towards relay" in err
+    code, out, _ = run(capsys, *words, 401)
+    assert (code, out) == (2, "")
+    code, _, err = run(capsys, *words[:-2], "relay", "--people", 400)
+    assert code == 2
+    assert "another party" in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"protocol": {}, "reports": []}',
+        '{"protocol": 1, "reports": [1]}',
+        '{"protocol": PROTOCOL, "reports": []}',
+        '{"protocol": PROTOCOL, "reports": [[]]}',
+        '{"protocol": PROTOCOL, "reports": [{"secret": 1}]}',
+        '{"protocol": PROTOCOL, "reports": ["a", "secret"]}',
+        '{"protocol": PROTOCOL, "tally": {}}',
+        '{"protocol": PROTOCOL, "tally": {"reports": 1, "supports": [9, 9]}}',
+        '{"protocol": PROTOCOL, "tally": {"reports": 1e400, "supports": [1, 0]}}',
+        '{"protocol": PROTOCOL, "tally": {"reports": -1, "supports": [-1, 0]}}',
+        "\x00\xff",
+    ],
+)
+def test_bad_files_are_refused_by_every_command(capsys, tmp_path, text):
+    protocol = dp.local.choice(values=["a", "b"], epsilon=1).to_json()
+    bad, good = tmp_path / "bad.json", tmp_path / "good.json"
+    bad.write_text(text.replace("PROTOCOL", json.dumps(protocol)), encoding="latin-1")
+    good.write_text(json.dumps(protocol))
+    for words in (
+        ("estimate", bad),
+        ("collect", bad, "--protocol", good),
+        ("shuffle", bad, "--protocol", good, "--people", 1, "--delta", 1e-6, *PARTIES),
+    ):
+        code, out, err = run(capsys, *words)
+        assert code == 2, words
+        assert "Traceback" not in err
+        assert "secret" not in err + out

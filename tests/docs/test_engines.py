@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from discreet.asking.engines import ENGINES
-from discreet.asking.queries.types import FUNCTIONS
+from discreet.asking.queries.functions import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "engines.md").read_text()
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from discreet.asking.policy import from_toml
+from discreet.asking.queries.functions import CASTS, FUNCTIONS
 from discreet.asking.queries.nodes import (
     Aggregate,
     AggregateName,
@@ -31,7 +32,6 @@ from discreet.asking.queries.nodes import (
     TableName,
     Union,
 )
-from discreet.asking.queries.types import CASTS, FUNCTIONS
 
 POLICY = from_toml(
     """
@@ -127,8 +127,11 @@ LITERALS: dict[str, list[Any]] = {
 PATTERNS = ["", "%", "A%", "_", "%é%", "%9%9%"]
 SHAPES = {"integers": ["integer"], "booleans": ["boolean"], "numeric": ["integer", "number"],
           "numbers": ["integer", "number"], "arithmetic": ["integer", "number"], "texts": ["text"],
-          "times": ["date", "timestamp"], "clock": ["timestamp"]}  # fmt: skip
+          "times": ["date", "timestamp"], "clock": ["timestamp"],
+          "joined": ["text", "integer", "boolean", "date"],
+          "ordered": ["integer", "number", "date", "timestamp"]}  # fmt: skip
 EVERY = list(LITERALS)
+JOINT = ("correlation", "covariance", "covariance_population", "slope", "intercept")
 NUMERIC = ("sum", "average", "variance", "deviation", "quantile", "minimum", "maximum")
 
 
@@ -162,7 +165,7 @@ class Maker:
     def call(self, name: str, depth: int, kind: str | None = None) -> Any:
         """A call of a function; `kind` says what it gives where it gives what it takes."""
         function = FUNCTIONS[name]
-        if name in ("substr", "width_bucket"):
+        if name in ("substr", "width_bucket", "replace", "split_part"):
             return self._written_out(name, depth)
         if name == "like":
             return Call(name, (self.make("text", depth - 1), Literal(self.draw.choice(PATTERNS))))
@@ -180,6 +183,12 @@ class Maker:
         if name == "substr":
             places = self.draw.choice([(1,), (2, 2), (1, 0), (2**31 - 1, 2**31 - 1)])
             return Call(name, (self.make("text", depth - 1), *map(Literal, places)))
+        if name == "replace":
+            texts = self.draw.choice([("9", ""), ("é", "x" * 100), ("0", "%_"), ("A", "é🦆")])
+            return Call(name, (self.make("text", depth - 1), *map(Literal, texts)))
+        if name == "split_part":
+            text, place = self.draw.choice(["9", "-", "é", "\n", " "]), self.draw.choice([1, 2, 100])
+            return Call(name, (self.make("text", depth - 1), Literal(text), Literal(place)))
         ends = self.draw.choice([(0, 1), (-(2**63), 2**63 - 1), (-1e300, 1e300), (0.0, 5e-324)])
         value = self.make(self.draw.choice(["integer", "number"]), depth - 1)
         return Call(name, (value, *map(Literal, ends), Literal(self.draw.choice([1, 7, 10_000]))))
@@ -209,7 +218,11 @@ class Maker:
         )
         wide = self.draw.random() < 0.5
         argument = self.wide() if wide else self.make(self.draw.choice(["integer", "number"]), 1)
-        return Aggregate(name, argument, condition, None if fraction is None else Fraction(fraction))
+        if name in ("minimum", "maximum", "quantile") and self.draw.random() < 0.2:
+            argument = self.make(self.draw.choice(["date", "timestamp"]), 1)
+        other = self.make(self.draw.choice(["integer", "number"]), 1) if name in JOINT else None
+        rank = None if fraction is None else Fraction(fraction)
+        return Aggregate(name, argument, condition, rank, other)
 
     def _keyed(self) -> list[Any]:
         return [Name("s")] if self.columns.get("s") == "text" else []

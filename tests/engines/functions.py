@@ -9,6 +9,9 @@ NUMBERS = ("debt", "income", "debt / 7 - age")
 TEXTS = ("city", "job", "code")
 PAIRS = (("age", "children"), ("debt", "income"), ("city", "code"), ("opened", "DATE '2020-03-01'"),
          ("seen", "TIMESTAMP '2020-03-01 10:20:30.5'"))  # fmt: skip
+JOINED = (("city", "code"), ("code", "'x'"), ("code", "age"))
+MIXED = ("debt, income, 5", "age, debt", "seen, opened", "age, NULL, id")
+FORMATS = ("%Y-%m", "%d.%m.%y", "%Y-%m-%d", "%A %B", "%a, %b %%")
 DAYS = ("year", "quarter", "month", "day", "dow", "isodow", "doy")
 CLOCK = ("hour", "minute", "second")
 UNITS = ("year", "quarter", "month", "week", "day")
@@ -16,8 +19,8 @@ NUMBERS_AS_TEXT = ["5", "+7", "-0", "007", "1e3", "-12.5e3", ".5", "5.", "1e999"
                    "NaN", "inf", *map(str, (2**63 - 1, 2**63, -(2**63)))]  # fmt: skip
 TIMES_AS_TEXT = ["2020-02-29", "2019-02-29", "2020-2-9", "0000-01-01", "9999-12-31", "2020-02-29 10:20:30.25",
                  "2020-02-29T23:59:59", "2020-02-29 24:00:00", "2020-02-29 10:20"]  # fmt: skip
-CODES = [*NUMBERS_AS_TEXT, *TIMES_AS_TEXT, " 1", "1 ", "true", "TRUE", "t", "yes", "Ottawa", "ottawA", "Éé🦆",
-         "ﬀ", "a\n", "", None]  # fmt: skip
+CODES = [*NUMBERS_AS_TEXT, *TIMES_AS_TEXT, " 1", "1 ", "true", "TRUE", "t", "yes", "Ottawa", "ottawA",
+         "  ottawa ", "Éé🦆", "ﬀ", "a\n", "", None]  # fmt: skip
 
 
 def _infix(words, pairs):
@@ -45,6 +48,22 @@ EXPRESSIONS = [
     "COALESCE(debt, income, 0.5)", "COALESCE(city, code)", "COALESCE(opened, DATE '2020-01-01')",
     *_calls(["LOWER", "UPPER", "LENGTH"], TEXTS),
     *(f"SUBSTR({text}, {places})" for text in TEXTS for places in ("1", "2, 2", "1, 0", "3, 99")),
+    *(f"{left} || {right}" for left, right in [*JOINED, ("active", "opened || city")]),
+    "CONCAT(city, code, 'é')", "CONCAT(code, age)",
+    *_calls(["TRIM", "LTRIM", "RTRIM"], ["code", "' ' || code || '  '", "city"]),
+    *_calls(["REPLACE"], ["code, '0', 'zero'", "code, 'a', ''", "city, 't', 'é🦆'", "code, '20', '%_'"]),
+    *_calls(["SPLIT_PART"], ["code, '-', 2", "code, 'a', 1", "city, 'tt', 3", "code, '.', 1"]),
+    *_calls(["LEAST", "GREATEST"], [*map(", ".join, PAIRS[:2]), *map(", ".join, PAIRS[3:]), *MIXED]),
+    *_calls(["SQRT"], [*NUMBERS, "age"]),
+    "IF(age > 3, code, city)", "NULLIF(age, 4)", "NULLIF(city, code)", "code IS DISTINCT FROM city",
+    "code ILIKE 'OTT%'", "active IS TRUE", "active IS NOT FALSE", "LEFT(code, 3)", "STARTS_WITH(code, '20')",
+    "CONTAINS(code, 'tt')", "ROUND(debt, 2)", "ROUND(income, -3)", "ROUND(age, 1)", "POWER(income, 2)",
+    *(f"STRFTIME({time}, '{form}')" for time in ("opened", "seen") for form in FORMATS),
+    "STRFTIME(seen, '%H:%M:%S')", "TO_CHAR(seen, 'YYYY/MM/DD HH24')",
+    "DAYNAME(opened)", "MONTHNAME(seen)", "DAYOFWEEK(seen)",
+    *(f"DATE_DIFF('{unit}', opened, DATE '2020-03-01')" for unit in UNITS),
+    *(f"DATE_DIFF('{unit}', seen, TIMESTAMP '2020-03-01 10:20:30')" for unit in ("day", "week", *CLOCK)),
+    "opened + INTERVAL 3 DAY > DATE '2020-03-01'", "seen - INTERVAL 1 WEEK <= '2020-03-01'",
     "WIDTH_BUCKET(debt, -10, 1000.5, 7)", "WIDTH_BUCKET(age, 0, 120, 12)",
     *(f"CAST({text} AS {kind})" for text in ("code", "city")
       for kind in ("BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")),

@@ -7,7 +7,7 @@ from discreet.asking.engines import MemoryEngine
 from discreet.asking.engines.rows import Rows
 from discreet.asking.planning import plan_exact
 from discreet.asking.queries import Call, read_question
-from discreet.asking.queries.types import FUNCTIONS
+from discreet.asking.queries.functions import FUNCTIONS
 from discreet.errors import UnsupportedQuery
 from engines import functions
 from engines.people import crowd, tables

@@ -23,8 +23,8 @@ from discreet.asking.engines.sql.dialect import TryCasting
 from discreet.asking.engines.sql.relations import _clamp, place
 from discreet.asking.planning import plan_asked
 from discreet.asking.queries import to_sql
+from discreet.asking.queries.functions import FUNCTIONS
 from discreet.asking.queries.nodes import Aggregate, Call
-from discreet.asking.queries.types import FUNCTIONS
 from discreet.asking.release import release_invented
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
 from engines.extremes import AGGREGATES, NEIGHBOURS, POLICY, ROWS, nodes, questions

@@ -25,9 +25,9 @@ FACTS = {
     ],
     "e04_auction_price": ["1.00    4.00", "so it is 4, and 1 is the best", "61.2 %", "100.0 %"],
     "e05_most_common": ["refused: scores must be", "general scores under replace: 2"],
-    "e06_socks": ["1200 are expected", "ln 3 = 1.0986", "1/n = 0.0005", "a factor of 30.1"],
+    "e06_socks": ["600000 are expected", "ln 3 = 1.0986", "1/n = 1e-06", "a factor of 672.8"],
     "e07_age_groups": ["add/remove: 1; scale 2", "replace   : 2; scale 4"],
-    "e08_skipped_lectures": ["noise of scale 15", "sensitivity is 15", "0.6708          0.5132    0.0212"],
+    "e08_skipped_lectures": ["noise of scale 15", "sensitivity is 15", "0.6708          0.5132     0.021"],
     "e09_drug_use": [
         "0.7311   1.0000",
         "0.6667   0.6931",

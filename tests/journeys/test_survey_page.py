@@ -78,6 +78,41 @@ def test_one_takes_part_and_sees_what_leaves_the_browser(browser, page_url, mode
         assert page.locator("#spent").text_content() == "2"
 
 
+def test_several_questions_and_free_text_are_answered_on_a_phone(browser, tmp_path):
+    asked = {"Drink": {"values": ["tea", "coffee"]}, "Age": {"bounds": (0, 100)}}
+    surveys = [
+        {
+            "id": "about",
+            "title": "About you",
+            "question": "Two questions",
+            "protocol": dp.local.Questions(asked, epsilon=1),
+        },
+        {
+            "id": "site",
+            "title": "Site",
+            "question": "Which page?",
+            "protocol": dp.local.choice(domain=1 << 16, seed="june", epsilon=1),
+        },
+    ]
+    url = write_page(tmp_path, surveys).as_uri()
+    with visit(browser, url.rsplit("/", 1)[0], "phone") as page:
+        page.goto(url)
+        about, site = page.locator("#about"), page.locator("#site")
+        about.get_by_label("tea").check()
+        about.get_by_role("button", name="Make my report").click()
+        assert "Choose an answer" in about.get_by_role("status").text_content()
+        about.get_by_label(re.compile("Age")).fill("30")
+        about.get_by_role("button", name="Make my report").click()
+        site.get_by_label("Which page?").fill("/Käse")
+        site.get_by_role("button", name="Make my report").click()
+        for part, survey in ((about, surveys[0]), (site, surveys[1])):
+            sent = part.get_by_label("What leaves this browser")
+            sent.wait_for()
+            assert survey["protocol"].collect([json.loads(sent.text_content())["report"]]).reports == 1
+        check(page, "phone")
+        assert page.locator("#spent").text_content() == "2"
+
+
 def test_a_survey_that_costs_more_than_allowed_draws_nothing(browser, tmp_path):
     drink = {"id": "drink", "title": "Drink", "question": "Tea or coffee?"}
     dear = drink | {"protocol": dp.local.choice(values=["tea", "coffee"], epsilon=2)}

@@ -16,8 +16,7 @@ from functools import partial
 import psycopg
 
 from discreet.errors import BudgetExceeded, Rationed
-from discreet.kernel.accounting import Notion
-from discreet.kernel.accounting.rule import read_notion
+from discreet.kernel.accounting import Notion, read_notion
 from discreet.kernel.ledger import Ledger, Request
 
 THREADS = 8

@@ -77,6 +77,30 @@ async function client({ protocol, other, value }) {
   return { bytes: [...new Set([...both, stored, ...again])], spent: one.spent(), refusals };
 }
 
+// Different surveys at once, without locks: together they must keep the limit.
+async function crowd({ protocol, value }) {
+  const kept = {};
+  const storage = { getItem: (key) => kept[key] ?? null, setItem: (key, text) => { kept[key] = text; } };
+  const one = new local.Client(storage, { perSurvey: "1", inAll: "3" });
+  one.alone = (work) => work();
+  const surveys = Array.from({ length: 10 }, (_, i) => one.answer(`survey ${i}`, protocol, value));
+  const ended = await Promise.allSettled(surveys);
+  return { sent: ended.filter((each) => each.status === "fulfilled").length, spent: one.spent() };
+}
+
+async function attempts({ protocol, values }) {
+  const refused = [];
+  for (const value of values) {
+    try {
+      await local.randomize(protocol, value);
+      refused.push(false);
+    } catch (error) {
+      refused.push(error instanceof local.Refused);
+    }
+  }
+  return refused;
+}
+
 async function permanent({ protocol, values }) {
   const kept = {};
   const storage = { getItem: (key) => kept[key] ?? null, setItem: (key, text) => { kept[key] = text; } };
@@ -94,7 +118,7 @@ async function permanent({ protocol, values }) {
   return { even: new Set(sent.filter((_, i) => i % 2 === 0)).size, odd: new Set(sent.filter((_, i) => i % 2)).size, spent: one.spent(), refused };
 }
 
-const commands = { permanent, vectors, reports, speed, refused, client };
+const commands = { attempts, crowd, permanent, vectors, reports, speed, refused, client };
 const [, , name, given] = process.argv;
 Promise.resolve(commands[name](given ? JSON.parse(given) : undefined)).then(
   (found) => console.log(JSON.stringify(found)),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import discreet as dp
-from discreet.apps.auditing.local_laws import add, list_directions, multiplication
+from discreet.apps.auditing.targets import add, list_directions, multiplication
 from discreet.asking.local.choice import Choice
 from discreet.asking.local.domain import Domain
 from discreet.asking.local.field import Field, is_supported, prime_power

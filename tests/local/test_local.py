@@ -223,3 +223,103 @@ def test_rounding_draws_on_where_64_bits_do_not_decide():
         tape = Tape(words)
         assert protocol._levels([third], tape).tolist() == [level]
         assert tape.left == 0
+
+
+NUMBERS = [
+    dp.local.number(bounds=(0, 15), epsilon=1),
+    dp.local.number(bounds=(0, 15), epsilon=6),
+    dp.local.number(bounds=(0, 15), epsilon=1, noise="laplace"),
+]
+
+
+@pytest.mark.parametrize("protocol", NUMBERS, ids=["bit", "places", "laplace"])
+def test_means_are_collected_alike_wherever_they_are_and_tallies_add_up(protocol, tmp_path):
+    import duckdb
+    import pandas as pd
+
+    reports = protocol.randomize([0, 3, 15, 7.5] * 60)
+    whole = protocol.estimate(reports)
+    assert whole.value == pytest.approx(protocol.estimate(reports[::-1]).value, rel=1e-15)
+    path = tmp_path / "reports.jsonl"
+    path.write_text("\n".join(json.dumps({"report": report}) for report in reports))
+    relation = duckdb.connect().from_df(pd.DataFrame({"report": reports}))
+    for source in (path, relation, pd.Series(reports), np.array(reports)):
+        assert protocol.collect(source).estimate() == whole
+    both = protocol.collect(reports[:50]) + protocol.collect(reports[50:])
+    assert both.estimate() == whole
+    stored = json.loads(json.dumps(both.to_json()))
+    assert protocol.from_tally(stored).estimate() == whole
+    assert whole.standard_error == pytest.approx(standard_error(protocol, reports))
+    for wrong in ({"reports": 0}, {"reports": 1.0}, {"total": 10**9}, {"squares": "1"}, {"squares": 0}):
+        with pytest.raises(dp.InvalidParameter):
+            protocol.from_tally(stored | wrong)
+    with pytest.raises(dp.InvalidParameter):
+        whole = protocol.collect(reports) + dp.local.number(bounds=(0, 1), epsilon=1).collect([1])
+
+
+def standard_error(protocol, reports):
+    scale = 1 if protocol.protocol == "laplace" else protocol._slope
+    return float(np.std(reports)) * scale / math.sqrt(len(reports))
+
+
+def test_liars_move_a_mean_no_further_than_stated_and_one_with_laplace_noise_without_bound():
+    people, m = [3.0] * 2000, 20
+    for protocol in NUMBERS[:2]:
+        reports = protocol.randomize(people)
+        lied = [protocol.places - 1] * m + reports[m:]
+        found, honest = protocol.collect(lied), protocol.collect([0] * m + reports[m:])
+        moved = found.estimate().value - honest.estimate().value
+        assert moved == pytest.approx(found.moved_by(0.01), rel=1e-9)
+        assert found.estimate(confidence=1 - 1e-9, liars=0.01).interval.lower <= 3.0
+        assert protocol.estimate(lied, liars=0.01) == found.estimate(liars=0.01)
+    noisy = NUMBERS[2]
+    with pytest.raises(dp.InvalidParameter, match="without bound"):
+        noisy.estimate(noisy.randomize(people), liars=0.01)
+    assert noisy.collect(noisy.randomize(people)).moved_by(0) == 0
+
+
+@pytest.mark.parametrize("reports", [[0.1], [math.nan], [math.inf], ["1"], [None], [True], []])
+def test_reports_that_are_not_on_the_lattice_of_laplace_noise_are_refused(reports):
+    with pytest.raises(dp.InvalidParameter):
+        NUMBERS[2].estimate(reports)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2**60), Fraction(1, 1000), 1, 30, 10**4])
+@pytest.mark.parametrize("size", [1, 2])
+def test_extreme_prices_and_few_reports_have_estimates(epsilon, size):
+    for protocol in (
+        dp.local.number(bounds=(0, 1), epsilon=epsilon),
+        dp.local.number(bounds=(-(10**9), 10**9), epsilon=epsilon),
+    ):
+        found = protocol.estimate(protocol.randomize([0.5] * size), liars=0.5)
+        assert found.interval.lower <= found.value <= found.interval.upper
+        assert math.isfinite(found.interval.width)
+    wave = dp.local.distribution(bounds=(0, 1), epsilon=epsilon, bins=7)
+    spread = wave.collect(wave.randomize([0.5] * size))
+    assert spread.shares.sum() == pytest.approx(1)
+    for share in (0, 0.5, 1):
+        value, ends = spread.quantile(share, liars=0.1)
+        assert ends.lower <= value <= ends.upper
+    assert spread.quantile(1)[1].upper == 1
+    for values in (["a", "b"], ["tè", "\U0001f9e6", "1"], [True, "True", 7]):
+        choice = dp.local.choice(values=values, epsilon=epsilon)
+        shares = choice.collect(choice.randomize([values[0]] * size))
+        assert shares.likeliest.sum() == pytest.approx(1)
+        assert np.isfinite(shares.raw).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"values": []}, {"values": ["a"]}, {"domain": 1}, {"domain": 0}, {"values": [1, 1.0]}]
+)
+def test_fewer_than_two_values_are_refused(wrong):
+    with pytest.raises(dp.InvalidParameter):
+        dp.local.choice(**wrong, epsilon=1)
+
+
+def test_half_of_a_surrogate_pair_is_no_text():
+    protocol = dp.local.choice(domain=100, seed="june", epsilon=1)
+    for wrong in ("\ud800", "tea\udc00", b"tea", None, 3):
+        with pytest.raises(dp.InvalidParameter):
+            protocol.randomize(wrong)
+    with pytest.raises(dp.InvalidParameter):
+        dp.local.choice(domain=100, seed="\ud800", epsilon=1)

@@ -86,3 +86,22 @@ def test_a_wave_is_read_back_and_its_reports_are_checked(tmp_path):
         with pytest.raises(dp.InvalidParameter):
             dp.local.distribution(bounds=(0, 1), epsilon=1, bins=bins)
     assert "Distribution(bins=16" in repr(protocol.collect(reports))
+
+
+def test_liars_move_no_bound_further_than_stated():
+    """1 % send the lowest place: the bounds without liars are broken, those with them hold."""
+    protocol = WaveNumber(bounds=(0, 1), epsilon=4, bins=16)
+    people = np.full(200_000, 0.99)
+    reports = protocol.randomize_many(people)
+    reports[:2000] = 0
+    found = protocol.collect(reports)
+    truth = np.concatenate([np.zeros(15), [1.0]])
+    lower, _ = found.bounds(confidence=1 - 1e-9)
+    assert (lower > truth).any()
+    lower, upper = found.bounds(confidence=1 - 1e-9, liars=0.01)
+    assert ((lower <= truth) & (truth <= upper)).all()
+    assert 0.99 in found.quantile(0.001, confidence=1 - 1e-9, liars=0.01)[1]
+    both = found + found
+    assert both.reports == 400_000
+    with pytest.raises(dp.InvalidParameter):
+        found + WaveNumber(bounds=(0, 1), epsilon=4, bins=8).collect([0])

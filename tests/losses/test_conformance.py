@@ -193,7 +193,7 @@ def test_n8_groups_stretch_noise_and_follow_the_chain_for_guarantees(k):
     assert gaussian(sigma=2).for_group(k).mu == pytest.approx(k / 2)
     group = approximate(epsilon=0.1, delta=1e-9).for_group(k)
     tight = 1e-9 * math.expm1(0.1 * k) / math.expm1(0.1)
-    assert tight <= k * math.exp(0.1 * (k - 1)) * 1e-9  # the seeds' formula, never smaller
+    assert tight <= k * math.exp(0.1 * (k - 1)) * 1e-9  # the textbook's formula, never smaller
     assert group.delta(epsilon=F(k, 10)) == pytest.approx(tight, rel=1e-9)
 
 

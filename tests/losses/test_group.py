@@ -45,6 +45,15 @@ def test_two_people_lose_no_more_than_is_said(p, q, epsilon):
     assert delta(p, q, epsilon) <= group.delta(epsilon=epsilon) + 1e-9
 
 
+@pytest.mark.parametrize("epsilon", [0, 0.05, 0.2, 0.5, 1.0])
+def test_three_neighbours_in_a_row_lose_no_more_than_is_said(epsilon):
+    """Laws whose steps are each the channel's pair: the ends of the row are two people apart."""
+    first, last = (0.75, 0.25), (0.25, 0.75)  # with (0.5, 0.5) between them
+    group = channel([[0.75, 0.25], [0.5, 0.5]]).for_group(2)
+    apart = sum(max(0.0, p - math.exp(epsilon) * q) for p, q in zip(first, last, strict=True))
+    assert apart <= group.delta(epsilon=epsilon) + 1e-12
+
+
 def test_a_group_of_two_loses_more_than_one_person():
     single = gaussian(sigma=1, sensitivity=1).sampled(RATE)
     assert delta(both, NOBODY, 0.5) > single.delta(epsilon=0.5)

@@ -14,7 +14,7 @@ import pytest
 
 import discreet as dp
 from discreet.kernel.losses import pure
-from discreet.kernel.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise
+from discreet.kernel.mechanisms.sparse_noise import SparseNoise, optimal_noise, textbook_noise
 from oracles import mechanism_laws as oracle
 
 SIZES = range(1, 9)
@@ -50,14 +50,14 @@ def log_ratio(noise, k, **variant):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", ["seeds", "optimal"])
+@pytest.mark.parametrize("split", ["textbook", "optimal"])
 @pytest.mark.parametrize("k", SIZES)
 def test_the_counterexample_stays_within_epsilon(k, split):
     stream = dp.Sparse(epsilon=EPSILON, threshold=1, count=k, step=1, split=split)
     assert log_ratio(stream.noise, k) <= EPSILON + 1e-9
 
 
-@pytest.mark.parametrize("split", ["seeds", "optimal"])
+@pytest.mark.parametrize("split", ["textbook", "optimal"])
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_event_is_computed_right(k, split):
     stream = dp.Sparse(epsilon=3, threshold=1, count=k, step=1, split=split)
@@ -85,7 +85,7 @@ def test_the_counterexample_breaks_the_wrong_variants(variant):
 @pytest.mark.parametrize("k", SIZES)
 def test_releasing_the_compared_value_would_break_it(k):
     """The variant that returns query + noise: a value v says that the noisy threshold was at most v."""
-    noise, v = seeds_noise(epsilon=Fraction(1), delta=Fraction(0), count=1), -5
+    noise, v = textbook_noise(epsilon=Fraction(1), delta=Fraction(0), count=1), -5
 
     def density(low):
         query = Tails(noise.query)
@@ -121,7 +121,7 @@ def long_log_ratio(noise, belows):
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("make", [seeds_noise, optimal_noise])
+@pytest.mark.parametrize("make", [textbook_noise, optimal_noise])
 def test_a_round_costs_what_a_long_stream_reaches_and_no_more(make, count):
     noise = make(epsilon=Fraction(1), delta=Fraction(0), count=count)
     reached = [long_log_ratio(noise, belows) for belows in (10, 10**3, 10**6, 10**9)]
@@ -166,11 +166,12 @@ def test_textbook_noise_is_refused_where_its_bound_fails(epsilon, delta, count):
 @pytest.mark.parametrize("kind", [dp.Sparse, dp.NumericSparse])
 @pytest.mark.parametrize(("count", "delta"), [(1, 0), (10, 0), (10, 1e-6), (200, 1e-6)])
 def test_the_optimal_split_has_less_noise_for_the_same_price(kind, count, delta):
-    seeds, optimal = (
-        kind(epsilon=1, threshold=0, count=count, delta=delta, split=split) for split in ("seeds", "optimal")
+    textbook, optimal = (
+        kind(epsilon=1, threshold=0, count=count, delta=delta, split=split)
+        for split in ("textbook", "optimal")
     )
     assert optimal.loss.delta(epsilon=1) <= max(delta, 1e-30)
-    noise = [stream.noise.threshold**2 + stream.noise.query**2 for stream in (seeds, optimal)]
+    noise = [stream.noise.threshold**2 + stream.noise.query**2 for stream in (textbook, optimal)]
     assert noise[1] < noise[0]
 
 
@@ -246,7 +247,7 @@ def test_the_margin_holds():
     assert right > 90  # at least 150 expected; below 90 with probability < 1e-11
 
 
-@pytest.mark.parametrize(("split", "drawn"), [("seeds", [1, 2, 3, 3]), ("optimal", [1, 1, 1, 1])])
+@pytest.mark.parametrize(("split", "drawn"), [("textbook", [1, 2, 3, 3]), ("optimal", [1, 1, 1, 1])])
 def test_a_new_round_has_a_new_threshold(split, drawn, monkeypatch):
     """The textbook draws one after each answer above; the optimal split pays for all answers in one round."""
     thresholds = []
@@ -258,3 +259,14 @@ def test_a_new_round_has_a_new_threshold(split, drawn, monkeypatch):
         assert stream.test(0)
         seen.append(len(thresholds))
     assert seen == drawn
+
+
+@pytest.mark.parametrize("kind", [dp.Sparse, dp.NumericSparse, dp.AboveThreshold])
+def test_the_old_name_of_the_textbook_split_is_still_read(kind, recwarn):
+    old, new = (kind(epsilon=1, threshold=0, split=split) for split in ("seeds", "textbook"))
+    assert (
+        (old.split, old.noise) == (new.split, new.noise) == ("textbook", kind(epsilon=1, threshold=0).noise)
+    )
+    assert len(recwarn) == 0
+    with pytest.raises(dp.InvalidParameter, match='"textbook" or "optimal"'):
+        kind(epsilon=1, threshold=0, split="seed")

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.pictures import budget_over_time
-from discreet.apps.pictures.page import SCRIPT, script_file
+from discreet.apps.pictures.picture import SCRIPT, script_file
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 needs_chromium = pytest.mark.skipif(
@@ -86,6 +86,6 @@ def test_without_kaleido_the_error_names_the_extra(tmp_path):
 
 
 def test_without_the_script_the_error_says_how_it_comes(tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.apps.pictures.page.SCRIPT", tmp_path / "none.js")
+    monkeypatch.setattr("discreet.apps.pictures.picture.SCRIPT", tmp_path / "none.js")
     with pytest.raises(dp.InvalidParameter, match="make setup"):
         script_file()

@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.pictures import convergence, forecast, leaks, loss_variable, neighbours, stream
-from discreet.apps.pictures.leaks import someone_leaks
+from discreet.apps.pictures.course import someone_leaks
 from discreet.asking.policy import from_arguments
 
 

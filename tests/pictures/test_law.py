@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.apps.pictures.law import noise_law
+from discreet.apps.pictures.densities import noise_law
 
 WHOLE = np.arange(-400, 401)
 MECHANISMS = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.apps.pictures.loss_law import loss_law, loss_tail
+from discreet.apps.pictures.loss_variables import loss_law, loss_tail
 
 LOSSES = [
     dp.losses.laplace(scale=1, sensitivity=1),

@@ -2,7 +2,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.pictures import city_map
-from discreet.apps.pictures.maps import place_labels
+from discreet.apps.pictures.answers import place_labels
 
 PLACES = {"Memphis": (35, -90), "Toronto": (43, -79)}
 

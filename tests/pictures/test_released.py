@@ -1,6 +1,5 @@
 """An answer and a budget as a curator gives them, drawn."""
 
-import plotly.graph_objects as go
 import pytest
 
 import discreet as dp
@@ -15,13 +14,32 @@ def curator(tmp_path):
 
 def test_an_answer_is_drawn_with_the_ends_of_its_intervals(curator):
     answer = curator.ask("SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward", epsilon=1)
-    drawn = go.Figure(dp.pictures.answer(answer).to_json()).data[0]
-    assert list(drawn.x) == ["a", "b", "c"]
-    assert list(drawn.y) == [row["visits"] for row in answer.rows]
-    for row, height, above, below in zip(
-        answer.intervals, drawn.y, drawn.error_y.array, drawn.error_y.arrayminus, strict=True
-    ):
-        assert (height - below, height + above) == pytest.approx((row["visits"].lower, row["visits"].upper))
+    drawn = dp.pictures.answer(answer).to_json()
+    assert drawn["shape"] == "bars"
+    assert [row["ward"] for row in drawn["rows"]] == ["a", "b", "c"]
+    assert [row["visits"] for row in drawn["rows"]] == [row["visits"] for row in answer]
+    assert [row["interval"] for row in drawn["rows"]] == [[*each["visits"]] for each in answer.intervals]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_chart_is_written_as_every_kind_of_file(curator, tmp_path, theme):
+    answer = curator.ask("SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward", epsilon=1)
+    chart = dp.pictures.answer(answer)
+    starts = {"svg": b"<svg", "html": b"<!doctype", "png": b"\x89PNG", "json": b"{"}
+    for kind, start in starts.items():
+        written = chart.save(tmp_path / f"chart.{kind}", theme=theme).read_bytes()
+        assert written.startswith(start)
+        assert len(written) < 60_000
+
+
+def test_an_answer_shows_itself_in_a_notebook_in_a_few_kilobytes(curator):
+    answer = curator.ask("SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward", epsilon=1)
+    shown = answer._repr_html_()
+    assert shown.count("<tr>") == 4
+    assert "<svg" in shown
+    assert "price epsilon 1" in shown
+    assert len(shown) < 10_000
+    assert repr(answer) == str(answer)
 
 
 def test_a_column_without_intervals_is_refused(curator):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from discreet.apps.auditing.frozen import Call
+from discreet.apps.auditing.people import literals_of
 from discreet.apps.auditing.replay import Replay, measure_moves
-from discreet.apps.auditing.values import literals_of
 from discreet.asking.planning import plan_asked
 from discreet.asking.queries import read_sql
 from discreet.errors import DiscreetError

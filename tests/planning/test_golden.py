@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 import discreet
+from discreet.asking.planning import PASSES
 from discreet.asking.queries import read_sql
+from discreet.asking.queries.functions import FUNCTIONS
 from discreet.asking.queries.nodes import AggregateName, Call, Case, Expression, Literal, Name, Node
-from discreet.asking.queries.types import FUNCTIONS
-from planning.golden import PLANS, read_plans, written
-from queries.test_read import ACCEPTED, REFUSED
+from planning.golden import DESCRIBE, PLANS, kept_at, read_plans, write_pass, written
+from queries.test_read import ACCEPTED, AFTER, REFUSED
 
 EVERY = read_plans()
 
@@ -30,13 +31,25 @@ def nodes(tree):
             yield from nodes(getattr(tree, field.name))
 
 
-TREES = [each for text in ACCEPTED for each in nodes(read_sql(text))]
+TREES = [each for text in (*ACCEPTED, *AFTER) for each in nodes(read_sql(text))]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_a_golden_question_has_the_plan_that_was_read_and_kept(text):
     assert written(text) == EVERY[text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESCRIBE)
+def test_a_pass_adds_what_was_read_and_kept(name):
+    assert write_pass(name) == kept_at(name).read_text(encoding="utf-8")
+
+
+def test_every_pass_has_its_golden_file_and_its_own_module():
+    assert [take.__name__ for take in PASSES] == list(DESCRIBE)
+    assert {path.stem for path in kept_at("bound").parent.iterdir()} == set(DESCRIBE)
+    assert [take.__module__.rsplit(".", 1)[-1] for take in PASSES] == list(DESCRIBE)
 
 
 def test_no_plan_is_kept_for_a_question_that_is_gone():
@@ -79,7 +92,7 @@ def test_every_refusal_code_has_a_golden_question():
             re.findall(r'reason="([a-z_]+)"', source)
         )
     shown = {reason for reason, _ in REFUSED}
-    # Of a watch and of a price (tests/test_curator.py), of too many groups (test_plan_exact.py), and of what
+    # Of a watch and of a price (tests/test_curator.py), of too many groups (test_bound.py), and of what
     # no line can show (tests/queries/test_read.py, test_size.py and tests/planning/test_work.py).
     sizes = {"too_many_tables", "labels", "cells", "work"}
     elsewhere = {"watch", "within", "groups", "too_long", "too_deep", "text", *sizes}

@@ -22,8 +22,9 @@ from discreet.asking.planning.asking import read_asked
 from discreet.asking.planning.work import work_of
 from discreet.asking.policy import from_toml
 from discreet.asking.queries import Call, Literal, Name
+from discreet.asking.queries.functions import FUNCTIONS
 from discreet.asking.queries.resolve_source import scan
-from discreet.asking.queries.types import FUNCTIONS, Scope, assign_types
+from discreet.asking.queries.types import Scope, assign_types
 from discreet.asking.release import release_invented
 from discreet.errors import UnsupportedQuery
 from planning.hard_questions import GROUPS, POLICY, POPULATION, ROWS, question, rows
@@ -261,6 +262,8 @@ OTHERS = {"integer": Literal(3), "number": Literal(2.5), "text": Literal("a"), "
 FIXED = {
     "width_bucket": (None, Literal(0), Literal(100), Literal(7)),
     "substr": (None, Literal(1), Literal(4)),
+    "replace": (None, Literal("x"), Literal("yz")),
+    "split_part": (None, Literal(" "), Literal(2)),
 }
 
 

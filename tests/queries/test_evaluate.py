@@ -5,7 +5,7 @@ import pytest
 
 from discreet.asking.queries import Call, Literal, evaluate
 from discreet.asking.queries.evaluate import LENIENT, STRICT
-from discreet.asking.queries.types import FUNCTIONS
+from discreet.asking.queries.functions import FUNCTIONS
 
 
 def value(function, *arguments):
@@ -13,7 +13,7 @@ def value(function, *arguments):
 
 
 def test_every_allowed_function_has_a_meaning_and_no_other():
-    assert set(FUNCTIONS) == set(STRICT) | set(LENIENT)
+    assert set(FUNCTIONS) == (set(STRICT) | set(LENIENT)) - {"date_of"}  # of released numbers alone
 
 
 @pytest.mark.parametrize(

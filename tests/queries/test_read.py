@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.asking.planning.asking import read_whole
 from discreet.asking.queries import read_question, read_sql, resolve, to_sql
 from discreet.errors import InvalidParameter, UnsupportedQuery
 from queries.bank import BANK
@@ -15,6 +16,7 @@ def lines(name):
 
 
 ACCEPTED = lines("accepted.sql")
+AFTER = lines("after.sql")
 REFUSED = [line.split(": ", 1) for line in lines("refused.sql")]
 
 
@@ -26,10 +28,17 @@ def test_allowed_questions_resolve_and_read_back_from_their_canonical_text(text)
     assert resolve(tree, BANK) == read_question(canonical, BANK)
 
 
+@pytest.mark.parametrize("text", AFTER)
+def test_what_follows_the_noise_fits_the_answer(text):
+    read = read_whole(text, BANK)
+    assert read.after is not None
+    assert read.question == read_question(read.text, BANK)
+
+
 @pytest.mark.parametrize(("reason", "text"), REFUSED)
 def test_everything_else_is_refused_for_its_reason(reason, text):
     with pytest.raises(UnsupportedQuery) as caught:
-        read_question(text, BANK)
+        read_whole(text, BANK)
     assert caught.value.fields["reason"] == reason
 
 

@@ -111,13 +111,6 @@ def test_post_processing_is_over_slots_and_repeated_aggregates_are_one():
     assert evaluate(question.having, lambda slot: values[slot.index]) is True
 
 
-def test_an_outer_query_is_put_on_top_of_the_released_columns():
-    question = ask("SELECT n + 1 AS m FROM (SELECT COUNT(*) AS n FROM accounts) AS t WHERE n > 3 LIMIT 5")
-    assert question.columns == (("m", ask("SELECT COUNT(*) + 1 AS m FROM accounts").columns[0][1]),)
-    assert question.limit == 5
-    assert question.having is not None
-
-
 def test_a_group_by_name_means_the_column_before_the_output():
     question = ask("SELECT age AS city, COUNT(*) AS n FROM accounts GROUP BY age")
     assert question.columns[0] == ("city", Slot(0))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from discreet.kernel.randomness.cells import Cells
+from discreet.kernel.randomness.noise import Cells
 from discreet.testing import Tape
 from oracles.stated import (
     DISCRETE_GAUSSIAN,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.randomness.scores import gaps_of
+from discreet.kernel.randomness.selection import gaps_of
 
 FACTORS = st.fractions(min_value=-(2**60), max_value=2**60, max_denominator=2**60)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)

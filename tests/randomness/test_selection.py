@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import chi2
 
 from discreet.kernel.randomness import choice, fresh_source, permute_and_flip
-from discreet.kernel.randomness.fixed import exp_fixed
+from discreet.kernel.randomness.coins import exp_fixed
 from discreet.kernel.randomness.selection import _bounds
 from discreet.testing import Tape
 

@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from discreet.kernel.randomness.cells import Table
+from discreet.kernel.randomness.noise import Table
 
 FULL = 2**64 - 1
 WORDS = st.integers(0, FULL)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 from mpmath import mp, mpf
 
-from discreet.kernel.randomness import wedge
-from discreet.kernel.randomness.wedge import Curve, Point
+from discreet.kernel.randomness import envelope
+from discreet.kernel.randomness.envelope import Curve, Point
 from discreet.testing import Tape
 
 WORDS = st.integers(0, 2**64 - 1)
@@ -76,7 +76,7 @@ def test_a_margin_of_nothing_would_decide_too_much(monkeypatch):
         for sure in [curve.decide_one(Point("wedge", cell, place, 64, height))]
     )
     assert wrong() == 0
-    monkeypatch.setattr(wedge, "_MARGIN", 0.0)
+    monkeypatch.setattr(envelope, "_MARGIN", 0.0)
     assert wrong() > 0
 
 

@@ -4,15 +4,13 @@ Conformance tests, exact audit, `discreet audit NAME`, picture and the table in 
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from recipes.tree import add_line, copy_tree, run, run_tests
+
 PLATEAU = Path(__file__).parent / "plateau"
 LINE = "from discreet.kernel.mechanisms.plateau import Plateau as Plateau\n"
 PICTURE = (
@@ -27,29 +25,12 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """A copy of the tree with a mechanism more."""
-    root = tmp_path_factory.mktemp("tree")
-    for folder in ("src", "tests", "scripts", "docs"):
-        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
-    shutil.copy(ROOT / "pyproject.toml", root)
+    root = copy_tree(tmp_path_factory.mktemp("tree"))
     package = root / "src" / "discreet" / "kernel" / "mechanisms"
     shutil.copy(PLATEAU / "mechanism.txt", package / "plateau.py")
-    registry = package / "__init__.py"
-    lines = registry.read_text().splitlines(keepends=True)
-    last = max(i for i, line in enumerate(lines) if line.startswith("from discreet.kernel.mechanisms."))
-    registry.write_text("".join([*lines[: last + 1], LINE, *lines[last + 1 :]]))
+    add_line(package / "__init__.py", LINE, "discreet.kernel.mechanisms")
     shutil.copy(PLATEAU / "tests.txt", root / "tests" / "mechanisms" / "test_plateau.py")
     return root
-
-
-def run(tree, *command):
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    return subprocess.run(
-        [sys.executable, *command], cwd=tree, env=environment, capture_output=True, text=True, check=False
-    )
-
-
-def run_tests(tree, *arguments):
-    return run(tree, "-m", "pytest", "-p", "no:xdist", "-m", "not soak", *arguments)
 
 
 def test_the_copy_is_what_runs(tree):

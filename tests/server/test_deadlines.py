@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 
 from discreet.apps.server.deadlines import FixedTimeExecutor
+from discreet.apps.server.journal import HEADERS
 from discreet.apps.server.limits import Limits
-from discreet.apps.server.middleware import HEADERS
 from server.faults import deaf, dying, failing, planted, slow
 from server.running import prompt, running, when_ready, write_policy
 

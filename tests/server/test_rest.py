@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.server.http_errors import as_json
-from discreet.apps.server.middleware import HEADERS
+from discreet.apps.server.journal import HEADERS
 from server.running import promptly, write_policy
 
 COUNT = "SELECT city, COUNT(*) AS n FROM town GROUP BY city"

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Never, Self, Unpack, overload
 
-from discreet.asking.answers import Answer
+from discreet.asking.answers import Answer, describe
 from discreet.asking.dry_run import DryRun, try_out
 from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, Within, plan_asked
 from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_opening
@@ -242,6 +242,8 @@ class Curator(AbstractContextManager["Curator"]):
         refuse_unknown(unknown, [*AskOptions.__annotations__, "key"], PRICES)
         terms: AskOptions = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
         terms |= {"confidence": confidence, "bounds": bounds}
+        if (told := describe(question, self.resources.known)) is not None:
+            return told  # type: ignore[return-value]  # DESCRIBE: rows of the policy, without a plan
         query_run = self._query_run(plan_asked(question, self.resources.engine().policy, **terms))
         if query_run.charge(key=key):
             try:
@@ -276,6 +278,8 @@ class Curator(AbstractContextManager["Curator"]):
         refuse_unknown(unknown, AskOptions.__annotations__, PRICES)
         terms: AskOptions = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
         terms |= {"confidence": confidence, "bounds": bounds}
+        if (told := describe(question, self.resources.known)) is not None:
+            return told  # type: ignore[return-value]  # there is nothing to plan
         plans = plan_asked(question, self.resources.known, **terms)
         return plans if isinstance(question, list | tuple) else plans[0]
 

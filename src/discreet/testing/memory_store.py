@@ -1,4 +1,7 @@
-"""The memory store, for tests alone: the protocol in plain dictionaries, with undo."""
+"""The memory store, for tests alone: the protocol in plain dictionaries, with undo.
+
+Tested by: tests/ledger/test_stateful.py
+"""
 
 import secrets
 import threading

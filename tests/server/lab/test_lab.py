@@ -9,9 +9,9 @@ import httpx
 import plotly.graph_objects as go
 import pytest
 
+from discreet.apps.server.journal import HEADERS
 from discreet.apps.server.lab import make_lab, slug, theory_page, titles
 from discreet.apps.server.lab.exhibits import EXHIBITS, Slider
-from discreet.apps.server.middleware import HEADERS
 from discreet.kernel.losses import compose_advanced
 from discreet.kernel.mechanisms import Laplace
 from discreet.kernel.numerics import short_up

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from discreet.apps.server import make_app
-from discreet.apps.server.middleware import HEADERS
+from discreet.apps.server.journal import HEADERS
 from discreet.kernel.ledger import Request
 from discreet.kernel.losses import PureDP
 from server.pages.visiting import COUNT, Visitor

@@ -1,4 +1,7 @@
-"""The black-box attack: choose events on some samples, count them on others, pay for everything tried."""
+"""The black-box attack: choose events on some samples, count them on others, pay for everything tried.
+
+Tested by: tests/auditing/test_audit.py
+"""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,10 +14,10 @@ import numpy as np
 from discreet.apps.auditing.bins import Counts
 from discreet.apps.auditing.claim import TRIFLE, Claim
 from discreet.apps.auditing.events import Event, Score, Training, choose_events, put_in_words
-from discreet.apps.auditing.evidence import Trial, show, strongest
 from discreet.apps.auditing.features import Feature, can_learn, list_features
 from discreet.apps.auditing.learned import learn_features
 from discreet.apps.auditing.outcomes import Outcomes, read_outcomes
+from discreet.apps.auditing.report import Trial, show, strongest
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import normal_quantile, wilson
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from discreet.apps.auditing.people import Row, Write, Writer
-from discreet.apps.auditing.values import plain_values
+from discreet.apps.auditing.people import Row, Write, Writer, plain_values
 from discreet.asking.dry_run import complete, keys_led_to, link_rows
 from discreet.asking.policy import EachRow, Policy, PublicTable, Table, UnitColumn, Value
 

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.apps.auditing.bins import Bins, Counts, partition
+from discreet.apps.auditing.bins import Bins, Counts, Places, partition
 from discreet.apps.auditing.features import Feature
 from discreet.apps.auditing.outcomes import Column, Outcomes
-from discreet.apps.auditing.search import Places
 
 Score: TypeAlias = Callable[[Counts, Counts], Counts]  # counts in both arms -> how much they would prove
 

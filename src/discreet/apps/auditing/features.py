@@ -3,6 +3,8 @@
 None of them knows which mechanism it looks at. A number is seen as itself and by its grain (how fine, which
 last bits, which fraction); a row also by its sums, differences, order and ties; everything else by
 equality.
+
+Tested by: tests/auditing/test_events.py, tests/auditing/test_audit.py
 """
 
 from collections.abc import Callable, Iterator

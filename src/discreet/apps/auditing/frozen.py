@@ -1,26 +1,48 @@
 """A curator whose noise is frozen: what mechanisms are given is written down, what they give is fixed.
 
-Every stage of a charged plan is replaced by a copy that releases numbers of its place in the plan alone.
+Every mechanism of a charged plan is replaced by a copy that returns numbers of its place in the plan alone.
 All else is the real thing: planning, ledger, engine, release, storage, answer. So whatever else depends on
 the data shows. Only invented data are ever opened so: `Stage` makes them.
+
+Tested by: tests/auditing/test_replay.py
 """
 
+import contextlib
 import copy
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from discreet.asking.curator import Curator
 from discreet.asking.engines import Engine
-from discreet.asking.planning import ExactPlan, ExactTable, Plan, SetPlan, Stage
+from discreet.asking.planning import (
+    AddNoise,
+    ChooseLabel,
+    ChooseQuantile,
+    CountAndShow,
+    ExactPlan,
+    ExactTable,
+    Plan,
+    SelectKeys,
+    SetPlan,
+    Stage,
+    TableStage,
+)
+from discreet.asking.planning.clamping import ChooseEnd
+from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, CountAbove
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
 from discreet.kernel.ledger import Ledger
-from discreet.kernel.plan import Later, Output, Released
-from discreet.kernel.randomness import Source
+from discreet.kernel.plan import Released
 
+SPREAD = 1999  # frozen numbers are between -499 and 1500
+LOWEST = -499
+
+Pick: TypeAlias = Callable[[int], int]
 Place: TypeAlias = tuple[int, ...]  # grouping set, stage in it, and places in what later stages became
 
 
@@ -71,24 +93,74 @@ class FrozenCurator(Curator):
         return replace(each, stages=tuple(stages))
 
     def _mute(self, stage: Stage, place: Place) -> Stage:
-        """A copy that is the same in all its declarations, and draws nothing; nor does what it becomes."""
-        muted = copy.copy(stage)
-        if isinstance(stage, Later):
+        """The stage with a mechanism that is the same in all its declarations, and draws nothing; nor does
+        what it becomes."""
+        if isinstance(stage, TableStage):
+            return self._mute_draw(stage, place)
+        later = copy.copy(stage)
 
-            def ready(released: Released) -> tuple[Stage, ...]:
-                become = enumerate(stage.ready(released))
-                return tuple(self._mute(each, (*place, index)) for index, each in become)
+        def ready(released: Released) -> tuple[Stage, ...]:
+            become = enumerate(stage.ready(released))
+            return tuple(self._mute(each, (*place, index)) for index, each in become)
 
-            object.__setattr__(muted, "ready", ready)
-            return muted
+        object.__setattr__(later, "ready", ready)
+        return later
 
-        def draw(given: Any, source: Source) -> Output:
-            self.watched.calls.append(Call(place, given, source.word(), stage))
-            turns = itertools.count()
-            return stage.imitate(given, lambda n: _mix(*place, next(turns)) % n, self.watched.shown)
+    def _mute_draw(self, stage: TableStage, place: Place) -> TableStage:
+        mechanism = copy.copy(stage.mechanism)
+        use = _STAND_INS[type(stage)]
 
-        object.__setattr__(muted, "draw", draw)
-        return muted
+        def draw(*arguments: Any) -> Any:
+            *given, source = arguments
+            turn = sum(call.place == place for call in self.watched.calls)
+            picks = itertools.count()
+            recorded, drawn = use(stage, self.watched, lambda n: _mix(*place, turn, next(picks)) % n, *given)
+            self.watched.calls.append(Call(place, recorded, source.word(), stage))
+            return drawn
+
+        for name in ("draw", "draw_tally"):
+            if hasattr(mechanism, name):
+                object.__setattr__(mechanism, name, draw)
+        return replace(stage, mechanism=mechanism)
+
+
+def _noised(stage: Any, watched: "Watched", pick: Pick, values: Sequence[int]) -> tuple[Any, list[int]]:
+    return tuple(map(int, values)), [LOWEST + pick(SPREAD) for _ in values]
+
+
+def _labelled(stage: Any, watched: "Watched", pick: Pick, scores: Sequence[int]) -> tuple[Any, int]:
+    return tuple(map(int, scores)), pick(len(scores))
+
+
+def _at_a_quantile(stage: Any, watched: "Watched", pick: Pick, numbers: Any, rows: Any) -> tuple[Any, int]:
+    low, high = (int(end) for end in stage.mechanism.bounds)
+    return dict(zip(numbers.tolist(), rows.tolist(), strict=True)), low + pick(high - low + 1)
+
+
+def _selected(stage: Any, watched: "Watched", pick: Pick, units: Any) -> tuple[Any, Any]:
+    shown = np.array([group in watched.shown for group in watched.groups], dtype=np.bool_)
+    return dict(zip(watched.groups, units.tolist(), strict=True)), shown
+
+
+def _counted(stage: Any, watched: "Watched", pick: Pick, counts: Sequence[int]) -> tuple[Any, Any]:
+    """Numbers above the threshold for the keys to be shown, by their order; None for the others."""
+    least, groups = stage.mechanism.threshold + 1, watched.groups
+    drawn = [least + pick(SPREAD) if group in watched.shown else None for group in groups]
+    return dict(zip(groups, map(int, counts), strict=True)), drawn
+
+
+# What each kind of stage has its mechanism record, and return by `pick(n)`, a number below n.
+_STAND_INS: dict[type, Callable[..., tuple[Any, Any]]] = {
+    AddNoise: _noised,
+    AddNoiseToAll: _noised,
+    ChooseEnd: _labelled,
+    ChooseLimit: _labelled,
+    CountAbove: _noised,
+    ChooseLabel: _labelled,
+    ChooseQuantile: _at_a_quantile,
+    CountAndShow: _counted,
+    SelectKeys: _selected,
+}
 
 
 class Watched(Resources):
@@ -99,6 +171,7 @@ class Watched(Resources):
         self._seen_through: Engine | None = None
         self.salt = 0
         self.shown: frozenset[tuple[Value, ...]] = frozenset()
+        self.groups: tuple[tuple[Value, ...], ...] = ()
         self.calls: list[Call] = []
         self.statements: list[str] = []
 
@@ -153,8 +226,15 @@ class _WatchedEngine:
     def close(self) -> None:
         self._engine.close()
 
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Callable[[ExactPlan], ExactTable]]:
+        yield self.run
+
     def run(self, plan: ExactPlan) -> ExactTable:
-        return self._engine.run(replace(plan, salt=self._watched.salt))
+        table = self._engine.run(replace(plan, salt=self._watched.salt))
+        if plan.tally is None:
+            self._watched.groups = table.groups  # that keys are selected from
+        return table
 
 
 def _mix(*parts: object) -> int:

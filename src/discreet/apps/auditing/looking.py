@@ -1,4 +1,7 @@
-"""All that an analyst can see of a question, written down; and where two such records differ."""
+"""All that an analyst can see of a question, written down; and where two such records differ.
+
+Tested by: tests/auditing/test_replay.py
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +12,6 @@ from typing import Any
 from discreet.apps.auditing.frozen import Call, FrozenCurator
 from discreet.apps.auditing.outcomes import canonical, shape_of
 from discreet.asking.planning import Plan, QuestionLike, named_price
-from discreet.kernel.losses import ZCDP
 
 SHOWN = 60  # characters on either side of a difference
 
@@ -56,8 +58,7 @@ def _covers(plan: Plan, cost: tuple[str | None, str | None]) -> bool:
     price = named_price(plan.policy, plan.price)
     if price is None:
         return True
-    named = price.rho if isinstance(price, ZCDP) else price.epsilon
-    return Fraction(cost[0] or 0) >= named and Fraction(cost[1] or 0) >= getattr(price, "delta", 0)
+    return Fraction(cost[0] or 0) >= price.amount and Fraction(cost[1] or 0) >= price.failure
 
 
 def look(curator: FrozenCurator, asking: Asking, *, shown: frozenset[Any]) -> Seen:

@@ -12,8 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import plain
-from discreet.kernel.mechanisms.mechanism import Pair
-from discreet.kernel.mechanisms.worst_pairs import numbers, vectors
+from discreet.kernel.mechanisms.mechanism import Pair, numbers, vectors
 from discreet.kernel.numerics import Real, exact
 
 __all__ = ["Pair", "Relation", "edges", "numbers", "tables", "vectors"]

@@ -16,9 +16,9 @@ from typing import Any, Unpack
 from discreet.apps.auditing.datasets import Neighbours, invent_neighbours
 from discreet.apps.auditing.frozen import Call, FrozenCurator
 from discreet.apps.auditing.looking import Asking, differences, look
+from discreet.apps.auditing.people import literals_of
 from discreet.apps.auditing.report import Verdict
 from discreet.apps.auditing.stage import Stage
-from discreet.apps.auditing.values import literals_of
 from discreet.asking.dry_run import complete
 from discreet.asking.planning import AskOptions, Plan, QuestionLike, TableStage, plan_asked
 from discreet.asking.policy import Policy, from_policy
@@ -202,7 +202,7 @@ class Replay:
 
 
 def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:
-    """How much of its sensitivity each stage of a plan used between two runs on neighbours."""
+    """How much of its sensitivity each stage used between two runs of one plan on neighbours."""
     for part, each in enumerate(plan.sets):
         kinds: Counter[str] = Counter()
         yield from _moves_of_later(part, first, second)
@@ -215,10 +215,7 @@ def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> 
             left, right = (
                 [call.given for call in calls if call.place == (part, place)] for calls in (first, second)
             )
-            if len(left) != len(right) or len(left) > 1:
-                yield Move(f"how often {name} is drawn", max(abs(len(left) - len(right)), len(left) - 1), 0)
-            for pair in zip(left, right, strict=False):
-                yield from stage.moves(*pair, name)
+            yield from stage.moves(left, right, name)
 
 
 def _moves_of_later(part: int, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:
@@ -229,12 +226,10 @@ def _moves_of_later(part: int, first: Sequence[Call], second: Sequence[Call]) ->
     for place in dict.fromkeys(call.place for calls in later for call in calls):
         left, right = ([call for call in calls if call.place == place] for calls in later)
         name = f"stage {'.'.join(str(index + 1) for index in place[1:])} of set {part + 1}"
-        if len(left) != 1 or len(right) != 1:
-            yield Move(f"how often {name} is drawn", max(len(left), len(right)), 0)
-        for one, other in zip(left, right, strict=False):
-            if one.stage != other.stage:
-                yield Move(f"what {name} is", 1, 0)
-            yield from one.stage.moves(one.given, other.given, name)
+        if len(left) != 1 or len(right) != 1 or left[0].stage != right[0].stage:
+            yield Move(f"what {name} is", 1, 0)
+            continue
+        yield from left[0].stage.moves([left[0].given], [right[0].given], name)
 
 
 def fix_terms(question: QuestionLike, policy: Policy, **terms: Any) -> tuple[Plan, dict[str, Any]]:

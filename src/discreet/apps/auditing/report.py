@@ -1,17 +1,138 @@
-"""The report of an audit: the verdict, its witness, its power, and the evidence it follows from."""
+"""The report of an audit: the verdict, its witness, its power, and the evidence it follows from.
+
+Tested by: tests/auditing/test_audit.py
+"""
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self, TypeAlias
+from fractions import Fraction
+from typing import Any, Literal, Self, TypeAlias
 
 from discreet.apps.auditing.claim import Claim, Finding
-from discreet.apps.auditing.evidence import Trial, show, strongest
 from discreet.apps.auditing.exact import Verification
-from discreet.apps.auditing.power import Power, estimate_power
 from discreet.errors import InvalidParameter
-from discreet.kernel.numerics import exact_probability
+from discreet.kernel.numerics import exact_probability, normal_quantile, success_lower, success_upper, wilson
+
+# What an audit saw: events with their counts, from which every number of its report follows again.
+
+PRIOR = 10  # imagined outputs on either side
+SHOWN = 120  # characters of a neighbour in a report
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One event, counted on fresh outputs of both neighbours: `first` and `second` are (count, outputs)."""
+
+    event: dict[str, Any]
+    neighbours: tuple[str, str]
+    first: tuple[int, int]
+    second: tuple[int, int]
+    risk: Fraction
+
+    def judge(self, claim: Claim) -> Finding:
+        """What it proves; false with probability at most `risk`, half of it for each of the two bounds."""
+        half = self.risk / 2
+        return claim.judge(success_lower(*self.first, risk=half), success_upper(*self.second, risk=half))
+
+    def promise(self, claim: Claim) -> float:
+        """About what `judge` will find, from Wilson's bounds: decides which trial is worth certifying."""
+        z = normal_quantile(self.risk / 2)
+        lower = wilson(*self.first, z=-z)
+        upper = wilson(*self.second, z=z)
+        return claim.judge(Fraction(max(lower, 0.0)), Fraction(max(upper, 1e-300))).strength
+
+    @property
+    def ratio(self) -> float:
+        """About the log-ratio of the two rates, drawn towards 0: ranks trials that prove nothing yet."""
+        (count, outputs), (other, others) = self.first, self.second
+        return math.log((count + PRIOR) / (outputs + PRIOR) * (others + PRIOR) / (other + PRIOR))
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts as whole numbers, the risk as exact text."""
+        return {
+            "event": self.event,
+            "neighbours": list(self.neighbours),
+            "first": list(self.first),
+            "second": list(self.second),
+            "risk": str(self.risk),
+        }
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> Self:
+        """The trial that was saved."""
+        left, right = saved["neighbours"]
+        return cls(
+            saved["event"],
+            (left, right),
+            (saved["first"][0], saved["first"][1]),
+            (saved["second"][0], saved["second"][1]),
+            Fraction(saved["risk"]),
+        )
+
+
+def strongest(trials: Sequence[Trial], claim: Claim) -> Trial:
+    """The trial that seems to prove most. All of them paid for the choice: their risks add up."""
+    return max(trials, key=lambda trial: trial.promise(claim))
+
+
+def show(data: Any) -> str:
+    """A neighbour in a few words; audits run on made-up data, so its values may be shown."""
+    text = " ".join(repr(data).split())
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+# What an audit would have found: a silent one says little without it.
+
+SURE = 1.645  # standard errors: found with probability 0.95
+
+
+@dataclass(frozen=True)
+class Power:
+    """Violations that would have been refuted with probability 0.95 (by normal approximation).
+
+    `epsilon`: the least true loss, were it shown as openly as by randomised response. `event`: the least
+    probability of an event that is impossible on the other neighbour.
+    """
+
+    epsilon: float
+    event: float
+
+    def __str__(self) -> str:
+        return (
+            f"a true loss of {self.epsilon:.4g} shown as by randomised response, or an event of probability "
+            f"{self.event:.2g} that a neighbour cannot produce, would have been refuted with probability 95 %"
+        )
+
+
+def estimate_power(*, outputs: int, risk: Fraction, epsilon: float, delta: float) -> Power:
+    """The power of one trial of this many outputs per neighbour against the claim (epsilon, delta)."""
+    z = normal_quantile(risk / 2)
+
+    def refuted(p: float, q: float) -> bool:
+        seen_p = max(p - SURE * math.sqrt(p * (1 - p) / outputs), 0.0)
+        seen_q = min(q + SURE * math.sqrt(q * (1 - q) / outputs), 1.0)
+        lower = wilson(seen_p * outputs, outputs, z=-z) - delta
+        return lower > math.exp(min(epsilon, 700)) * wilson(seen_q * outputs, outputs, z=z)
+
+    def response(loss: float) -> bool:
+        odds = math.exp(-loss)
+        return refuted(delta + (1 - delta) / (1 + odds), (1 - delta) * odds / (1 + odds))
+
+    least = _least(response, epsilon, epsilon + 64)
+    return Power(least, _least(lambda rate: refuted(rate, 0.0), 0.0, 1.0))
+
+
+def _least(passes: Callable[[float], bool], low: float, high: float) -> float:
+    """The least number in (low, high) that passes, by bisection; infinity if none does."""
+    if not passes(high):
+        return math.inf
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return high
+
 
 Verdict: TypeAlias = Literal["violated", "not refuted"]
 VERSION = 1

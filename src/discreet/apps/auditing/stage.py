@@ -1,4 +1,7 @@
-"""A stage for invented data: the whole stack, from file to ledger, in a folder that is thrown away."""
+"""A stage for invented data: the whole stack, from file to ledger, in a folder that is thrown away.
+
+Tested by: tests/auditing/test_replay.py
+"""
 
 import os
 import tempfile

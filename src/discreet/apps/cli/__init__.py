@@ -12,7 +12,7 @@ from discreet.errors import DiscreetError
 COMMANDS: dict[str, str] = {
     "ask": "discreet.apps.cli.ask:ask",
     "explain": "discreet.apps.cli.ask:explain",
-    "demo": "discreet.apps.cli.demo:demo",
+    "demo": "discreet.apps.cli.ask:demo",
     "policy": "discreet.apps.cli.policy:app",
     "account": "discreet.apps.cli.account:account",
     "audit": "discreet.apps.cli.audit:audit",
@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "history": "discreet.apps.cli.budget:history",
     "ledger": "discreet.apps.cli.ledger:app",
     "serve": "discreet.apps.cli.serve:app",
-    "lab": "discreet.apps.cli.lab:lab",
+    "lab": "discreet.apps.cli.serve:lab",
 }
 
 

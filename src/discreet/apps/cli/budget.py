@@ -1,4 +1,7 @@
-"""discreet budget and history: the accounts of a ledger, and everything that happened to a data set."""
+"""discreet budget and history: the accounts of a ledger, and everything that happened to a data set.
+
+Tested by: tests/cli/test_ledger.py
+"""
 
 import json as json_module
 from fractions import Fraction
@@ -51,16 +54,6 @@ def budget(
                 print(f"{number} of {analyst}'s questions to data set '{each}' failed, and count.")
 
 
-# What the costs in a history measure, and the budget in that measure.
-_MEASURES: dict[str, Any] = {
-    "PureDP": lambda budget: ("ε", budget.epsilon),
-    "ApproxDP": lambda budget: ("ε", budget.epsilon),
-    "ZCDP": lambda budget: ("ρ", budget.rho),
-    "GDP": lambda budget: ("μ²", budget.mu**2),
-    "RenyiDP": lambda budget: ("ε", budget.epsilon),
-}
-
-
 def _show(balances: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -84,9 +77,8 @@ def _draw(opened: Any, dataset: str | None, path: Path) -> None:
     ]
     if not charges:
         raise InvalidParameter(f"data set '{dataset}' must have at least one charge to be drawn, got none.")
-    balance = opened.balance(dataset)
-    unit, limit = _MEASURES[type(balance.budget).__name__](balance.budget)
-    budget_over_time(charges, limit=limit, unit=unit).save(path)
+    limit = opened.balance(dataset).budget
+    budget_over_time(charges, limit=limit.amount, unit=limit.symbol).save(path)
 
 
 def history(

@@ -187,17 +187,16 @@ def release(
 
 def _budget(opened: Any, dataset: str, allowed: Allowed) -> Any:
     """Return the budget as a value of the data set's own class."""
-    from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
+    from discreet.kernel.losses import make_notion
 
     given = [name for name in ("epsilon", "rho", "mu") if getattr(allowed, name) is not None]
     if len(given) != 1:
         raise InvalidParameter("exactly one of --epsilon, --rho and --mu must be given.", parameter="budget")
-    number = read_number(getattr(allowed, given[0]), name=given[0])
-    delta = read_number(allowed.delta, name="delta")
-    if given == ["epsilon"]:
-        is_pure = isinstance(opened.balance(dataset).budget, PureDP) and delta == 0
-        return PureDP(number) if is_pure else ApproxDP(number, delta)
-    return ZCDP(number, delta) if given == ["rho"] else GDP(number)
+    numbers = {name: read_number(getattr(allowed, name), name=name) for name in (*given, "delta")}
+    own = opened.balance(dataset).budget.numbers()
+    if numbers["delta"] == 0 and "delta" not in own:
+        del numbers["delta"]
+    return make_notion(numbers)
 
 
 def _say(opened: Any, account: str, text: str, *, json: bool) -> None:

@@ -1,15 +1,18 @@
 """discreet local: randomise answers where they are, and estimate from the reports elsewhere."""
 
+import functools
 import json as json_format
+import operator
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.numerics import Estimate, Interval
+from discreet.kernel.numerics import Estimate, Interval, short_up
 
 app = App(name="local", help="Local privacy: randomise answers where they are, estimate from reports alone.")
 
@@ -28,6 +31,7 @@ def randomize(
     bounds: tuple[float, float] | None = None,
     bins: int | None = None,
     noise: str = "window",
+    questions: Path | None = None,
     json: Json = False,
 ) -> None:
     """Turn a file of true answers, one on each line, into reports that are safe to send.
@@ -37,6 +41,8 @@ def randomize(
     Example: discreet local randomize skipped.txt --epsilon 1 --bounds 0 15 > reports.json
 
     Example: discreet local randomize urls.txt --epsilon 2 --domain 1000000 --seed june > reports.json
+
+    Example: discreet local randomize people.jsonl --epsilon 2 --questions questions.json > reports.json
 
     Parameters
     ----------
@@ -56,16 +62,25 @@ def randomize(
         With bounds: report for the whole distribution, in this many bins, and not for the mean.
     noise
         For means: window (least error) or laplace (the textbook's).
+    questions
+        Several answers of each person: a JSON file such as {"drink": {"values": ["tea", "coffee"]}, "age":
+        {"bounds": [0, 100]}}; each line of answers is then a JSON object with a value for every question.
     json
         Errors as JSON too; reports always are.
     """
     from discreet.asking import local
 
-    if (values is not None) + (domain is not None) + (bounds is not None) != 1:
-        raise InvalidParameter("exactly one of values, domain and bounds must be given.", parameter="values")
+    given = [values, domain, bounds, questions]
+    if sum(each is not None for each in given) != 1:
+        raise InvalidParameter(
+            "exactly one of values, domain, bounds and questions must be given.", parameter="values"
+        )
     lines: list[Any] = _lines(answers)
     protocol: Any
-    if bounds is None:
+    if questions is not None:
+        protocol = local.Questions(_read_json(questions, "questions"), epsilon=epsilon)
+        lines = [_object(line) for line in lines]
+    elif bounds is None:
         protocol = local.choice(values=values, domain=domain, seed=seed, epsilon=epsilon)
         lines = [_whole(line) for line in lines] if domain is not None and seed is None else lines
     else:
@@ -79,6 +94,57 @@ def randomize(
 
 
 @app.command
+def shuffle(
+    messages: Path,
+    *,
+    protocol: Path,
+    people: int,
+    delta: float,
+    run_by: str,
+    collector: str,
+    json: Json = False,
+) -> None:
+    """Forget who sent what: print the reports of a batch alone, in random order, for the collector.
+
+    Example: discreet local shuffle batch.jsonl --protocol protocol.json --people 10000 --delta 1e-8
+    --run-by relay --collector office > reports.json
+
+    Parameters
+    ----------
+    messages
+        One JSON object on each line: "sender", "report", and whatever else arrived, which is dropped.
+    protocol
+        A file with the public protocol, or any file that `discreet local randomize` wrote.
+    people
+        Wait for at least so many senders: with fewer, nothing is printed.
+    delta
+        Of the loss that is stated.
+    run_by
+        Who runs this command. It must not be the collector, who would see who sent what.
+    collector
+        Who gets the reports.
+    json
+        Errors as JSON too; reports always are.
+    """
+    from discreet.asking import local
+
+    known = local.from_json(_read_protocol(protocol))
+    strips = {"token", "address", "time", "order"}  # a report is all that is printed
+    shuffler = local.Shuffler(
+        known, people=people, delta=delta, run_by=run_by, collector=collector, strips=strips
+    )
+    arrived = ((line, _object(line)) for line in _lines(messages))
+    mixed = shuffler.mix((_sender(message), line) for line, message in arrived)
+    print(json_format.dumps({"protocol": known.to_json(), "reports": mixed}))
+    price = short_up(shuffler.loss.epsilon)
+    print(
+        f"note: a report costs at most ({price}, {delta}) towards {collector} and {known.epsilon} towards "
+        f"{run_by}, who sees its sender.",
+        file=sys.stderr,
+    )
+
+
+@app.command
 def collect(*reports: Path, protocol: Path, column: str = "report", json: Json = False) -> None:
     """Count the reports in files or tables: what is printed is all that an estimate needs, and can be added.
 
@@ -87,7 +153,8 @@ def collect(*reports: Path, protocol: Path, column: str = "report", json: Json =
     Parameters
     ----------
     reports
-        Parquet, CSV or JSON files with a column of reports; they are grouped by DuckDB.
+        Parquet, CSV or JSON files with a column of reports, which DuckDB groups, or what `discreet local
+        randomize` wrote.
     protocol
         A file with the public protocol, or any file that `discreet local randomize` wrote.
     column
@@ -99,15 +166,10 @@ def collect(*reports: Path, protocol: Path, column: str = "report", json: Json =
 
     if not reports:
         raise InvalidParameter("at least one file of reports must be given.", parameter="reports")
-    stored = _read_json(protocol, "protocol")
-    known: Any = local.from_json(stored["protocol"] if isinstance(stored.get("protocol"), dict) else stored)
-    if not hasattr(known, "collect"):
-        raise InvalidParameter(
-            "protocol must be for a choice or a distribution. Means are estimated from reports.",
-            parameter="protocol",
-        )
-    tallies = [known.collect(path, column=column).to_json() for path in reports]
-    print(json_format.dumps({"protocol": known.to_json(), "tally": _add(tallies)}))
+    stored = _read_protocol(protocol)
+    known = local.from_json(stored)
+    found = [known.collect(_reports_of(path, known), column=column) for path in reports]
+    print(json_format.dumps({"protocol": known.to_json(), "tally": _add(found).to_json()}))
 
 
 @app.command
@@ -147,21 +209,24 @@ def estimate(
         raise InvalidParameter("at least one file of reports must be given.", parameter="reports")
     if any(protocol != read[0][0] for protocol, _ in read):
         raise InvalidParameter("all reports must be made with one protocol.", parameter="reports")
-    protocol: Any = local.from_json(read[0][0])
-    if not hasattr(protocol, "collect"):
-        received = [report for _, some in read for report in some]
-        shares = {"mean": protocol.estimate(received, confidence=confidence)}
-        _print(shares, len(received), protocol, extra={}, json=json)
+    protocol = local.from_json(read[0][0])
+    found = _add(
+        [protocol.from_tally(some) if isinstance(some, dict) else protocol.collect(some) for _, some in read]
+    )
+    options = Options(confidence, simultaneous, liars, top)
+    if not isinstance(found, local.Answers):
+        print(json_format.dumps(_as_json(found, options)) if json else "\n".join(_describe(found, options)))
         return
-    found = _gather(protocol, [some for _, some in read])
-    if hasattr(found, "quantile"):
-        _print_distribution(found, confidence, json=json)
+    parts = {
+        name: (each, options._replace(liars=found.liars_among(name, liars)))
+        for name, each in found.found.items()
+    }
+    if json:
+        listed = {name: _as_json(*part) for name, part in parts.items()}
+        print(json_format.dumps({"reports": found.reports, "questions": listed}))
         return
-    shares = _shares(found, confidence, simultaneous=simultaneous, liars=liars, top=top)
-    extra = {"simultaneous": simultaneous, "liars": liars, "moved_by_liars": found.moved_by(liars)}
-    if len(found) <= SMALL:
-        extra["consistent"] = dict(zip(map(str, protocol.values), found.consistent.tolist(), strict=True))
-    _print(shares, found.reports, protocol, extra=extra, json=json)
+    for name, part in parts.items():
+        print(f"{name}:", *_describe(*part), sep="\n  ")
 
 
 @app.command
@@ -187,80 +252,107 @@ def page(folder: Path, *, per_survey: float = 1, in_all: float = 4, json: Json =
     print(json_format.dumps({"page": str(written)}) if json else f"open {written}")
 
 
-def _gather(protocol: Any, parts: list[Any]) -> Any:
-    """The shares or the distribution behind all files: counts are added, reports are counted."""
-    tallies = [part if isinstance(part, dict) else protocol.collect(part).to_json() for part in parts]
-    return protocol.from_tally(_add(tallies))
+class Options(NamedTuple):
+    """How to print."""
+
+    confidence: float
+    simultaneous: bool
+    liars: Any
+    top: int
 
 
-def _add(tallies: list[dict[str, Any]]) -> dict[str, Any]:
-    total = dict(tallies[0])
-    for tally in tallies[1:]:
-        for name, counts in tally.items():
-            if isinstance(counts, list):
-                total[name] = [a + b for a, b in zip(total[name], counts, strict=True)]
-            else:
-                total[name] += counts
-    return total
+def _add(parts: list[Any]) -> Any:
+    """Return what is behind all files together."""
+    return functools.reduce(operator.add, parts)
 
 
-def _shares(
-    found: Any, confidence: float, *, simultaneous: bool, liars: float, top: int
-) -> dict[Any, Estimate]:
-    """All values, or the largest: those are chosen by their size, so that their intervals hold together."""
-    together = simultaneous or len(found) > SMALL
-    lower, upper = found.intervals(confidence=confidence, simultaneous=together, liars=liars)
-    order = range(len(found)) if len(found) <= SMALL else (-found.raw).argsort(kind="stable")[:top].tolist()
+def _as_json(found: Any, options: Options) -> dict[str, Any]:
+    """Return all that is known, for programs."""
+    common = {"reports": found.reports, "liars": float(options.liars)}
+    if hasattr(found, "quantile"):
+        lower, upper = found.bounds(confidence=options.confidence, liars=options.liars)
+        rows = {
+            name: {"value": value, "lower": ends.lower, "upper": ends.upper}
+            for name, (value, ends) in _quartiles(found, options).items()
+        }
+        columns = {"edges": found.edges, "shares": found.shares, "lower": lower, "upper": upper}
+        return common | {"quantiles": rows, **{name: column.tolist() for name, column in columns.items()}}
+    moved = found.moved_by(options.liars)
+    rows = {str(name): _row(share) for name, share in _estimates(found, options).items()}
+    common |= {"estimates": rows, "moved_by_liars": moved}
+    if not hasattr(found, "raw"):
+        return common
+    common["simultaneous"] = options.simultaneous
+    if len(found) <= SMALL:
+        names = [str(value) for value in found.protocol.values]
+        common["consistent"] = dict(zip(names, found.consistent.tolist(), strict=True))
+        if found.seen is not None:
+            common["likeliest"] = dict(zip(names, found.likeliest.tolist(), strict=True))
+    return common
+
+
+def _describe(found: Any, options: Options) -> Iterator[str]:
+    """Yield the lines to print, for people."""
+    if hasattr(found, "quantile"):
+        lower, upper = found.bounds(confidence=options.confidence, liars=options.liars)
+        for i, share in enumerate(found.shares):
+            yield (
+                f"{found.edges[i]:g} to {found.edges[i + 1]:g}: {share:.4f}; "
+                f"up to here {lower[i]:.4f} to {upper[i]:.4f}"
+            )
+        for name, (value, ends) in _quartiles(found, options).items():
+            interval = f"{options.confidence:.0%} interval {ends.lower:g} to {ends.upper:g}"
+            yield f"quantile {name}: {value:.6g} ({interval})"
+        yield f"{found.reports} reports; all intervals hold together."
+    else:
+        for name, share in _estimates(found, options).items():
+            yield f"{name}: {share}"
+        ratio = found.protocol.compare(people=found.reports).ratio
+        yield f"{found.reports} reports; the error is {ratio:.3g} times that of a trusted curator's answer."
+    if options.liars:
+        moved = found.moved_by(options.liars)
+        yield f"Liars can move each number by at most {moved:.3g}: the intervals allow it."
+
+
+def _quartiles(found: Any, options: Options) -> dict[str, tuple[float, Interval]]:
+    quarters = [Fraction(i, 4) for i in (1, 2, 3)]
+    return {
+        str(share): found.quantile(share, confidence=options.confidence, liars=options.liars)
+        for share in quarters
+    }
+
+
+def _estimates(found: Any, options: Options) -> dict[Any, Estimate]:
+    """Return a mean, or all shares, or the largest: those are chosen by their size, so that their intervals
+    hold together.
+    """
+    if not hasattr(found, "raw"):
+        return {"mean": found.estimate(confidence=options.confidence, liars=options.liars)}
+    together = options.simultaneous or len(found) > SMALL
+    lower, upper = found.intervals(confidence=options.confidence, simultaneous=together, liars=options.liars)
+    few = len(found) <= SMALL
+    order = range(len(found)) if few else (-found.raw).argsort(kind="stable")[: max(options.top, 0)].tolist()
     return {
         found.protocol.values[i]: Estimate(
             float(found.raw[i]),
             float(found.standard_errors[i]),
             Interval(float(lower[i]), float(upper[i])),
-            confidence,
+            options.confidence,
         )
         for i in order
     }
 
 
-def _print(
-    shares: dict[Any, Estimate], size: int, protocol: Any, *, extra: dict[str, Any], json: bool
-) -> None:
-    if json:
-        rows = {str(name): _as_json(share) for name, share in shares.items()}
-        print(json_format.dumps({"reports": size, "estimates": rows, **extra}))
-        return
-    for name, share in shares.items():
-        print(f"{name}: {share}")
-    price = protocol.compare(people=size)
-    print(f"{size} reports; the error is {price.ratio:.3g} times that of a trusted curator's answer.")
-    if extra.get("liars"):
-        print(f"Liars can move each number by at most {extra['moved_by_liars']:.3g}: the intervals allow it.")
-
-
-def _print_distribution(found: Any, confidence: float, *, json: bool) -> None:
-    lower, upper = found.bounds(confidence=confidence)
-    quarters = [Fraction(i, 4) for i in (1, 2, 3)]
-    quantiles = {str(share): found.quantile(share, confidence=confidence) for share in quarters}
-    if json:
-        rows = {name: {"value": v, "lower": i.lower, "upper": i.upper} for name, (v, i) in quantiles.items()}
-        columns = {"edges": found.edges, "shares": found.shares, "lower": lower, "upper": upper}
-        listed = {name: column.tolist() for name, column in columns.items()}
-        print(json_format.dumps({"reports": found.reports, "quantiles": rows, **listed}))
-        return
-    for i, share in enumerate(found.shares):
-        print(
-            f"{found.edges[i]:g} to {found.edges[i + 1]:g}: {share:.4f}; "
-            f"up to here {lower[i]:.4f} to {upper[i]:.4f}"
-        )
-    for name, (value, interval) in quantiles.items():
-        ends = f"{interval.lower:g} to {interval.upper:g}"
-        print(f"quantile {name}: {value:.6g} ({confidence:.0%} interval {ends})")
-    print(f"{found.reports} reports; all intervals hold together.")
-
-
-def _as_json(share: Any) -> dict[str, float]:
+def _row(share: Estimate) -> dict[str, float]:
     lower, upper = share.interval
     return {"value": share.value, "standard_error": share.standard_error, "lower": lower, "upper": upper}
+
+
+def _sender(message: dict[str, Any]) -> str:
+    sender = message.get("sender")
+    if not isinstance(sender, str):
+        raise InvalidParameter('each message must have a "sender".', parameter="messages")
+    return sender
 
 
 def _lines(path: Path) -> list[str]:
@@ -287,6 +379,16 @@ def _whole(line: str) -> int:
         raise InvalidParameter("each answer must be a whole number.", parameter="answers") from None
 
 
+def _object(line: str) -> dict[str, Any]:
+    try:
+        found = json_format.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidParameter("each line must be a JSON object.", parameter="answers")
+    return found
+
+
 def _read_reports(path: Path) -> tuple[dict[str, Any], Any]:
     """The protocol of a file, and its reports as a list or its counts as an object."""
     stored = _read_json(path, "reports")
@@ -296,10 +398,28 @@ def _read_reports(path: Path) -> tuple[dict[str, Any], Any]:
     return protocol, some
 
 
+def _reports_of(path: Path, known: Any) -> Any:
+    """A table of reports, or the list in a file that `discreet local randomize` wrote."""
+    if path.suffix != ".json":
+        return path
+    try:
+        protocol, some = _read_reports(path)
+    except InvalidParameter:
+        return path
+    if protocol != known.to_json() or not isinstance(some, list):
+        raise InvalidParameter("reports must be made with the protocol that is given.", parameter="reports")
+    return some
+
+
+def _read_protocol(path: Path) -> dict[str, Any]:
+    stored = _read_json(path, "protocol")
+    return stored["protocol"] if isinstance(stored.get("protocol"), dict) else stored
+
+
 def _read_json(path: Path, name: str) -> dict[str, Any]:
     try:
         stored = json_format.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         stored = None
     if not isinstance(stored, dict):
         raise InvalidParameter(f"{name} must be a file of {name}, got {path}.", parameter=name)

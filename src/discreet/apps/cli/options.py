@@ -1,4 +1,7 @@
-"""Options that ask and explain share: how the data is opened, and the price of the question."""
+"""Options that ask and explain share: how the data is opened, and the price of the question.
+
+Tested by: tests/cli/test_ask.py, tests/cli/test_ledger.py
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

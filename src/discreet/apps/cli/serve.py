@@ -15,7 +15,9 @@ from discreet.apps.cli.shared import Flag, check_installed, listen
 from discreet.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from discreet.apps.postgres import PostgresServer
     from discreet.apps.server import People, Service
+
 
 app = App(help="Serve data sets to users with tokens: a REST API and web pages, in one process.")
 people_app = App(help="Manage users: add them, create tokens, revoke tokens.")
@@ -37,6 +39,9 @@ def serve(
     people: str | None = None,
     journal: Path | None = None,
     trust_proxy: str | None = None,
+    postgres: int | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
     at_once: int = 8,
     json: Flag = False,
 ) -> None:
@@ -64,6 +69,11 @@ def serve(
     at_once
         How many questions may run at once, each in a process of its own; at most as many as the machine can
         answer within the deadline.
+    postgres
+        Also serve psql, drivers and BI tools on this port, by PostgreSQL's protocol; 0 takes a free one.
+    tls_cert, tls_key
+        The certificate and key, as PEM files, of the PostgreSQL port. Without them it listens on a loopback
+        address only.
     trust_proxy
         The address of the proxy whose X-Forwarded-For header is trusted.
     json
@@ -84,10 +94,33 @@ def serve(
         else:
             limits, log = Limits(runners=at_once), Journal(journal or sys.stderr)
             service = Service.open(policies, people=people, limits=limits, journal=log)
+        opened = _open_postgres(service, host, postgres, (tls_cert, tls_key))
+        second, where = None, None
+        if opened is not None:
+            second, where = opened[0], f"{_shown(host)}:{opened[0].port}"
+            stack.enter_context(opened[1])
         service.open_all()
         listening = stack.enter_context(listen(host, port))
-        _announce(service, f"http://{_shown(host)}:{listening.getsockname()[1]}", tokens, as_json=json)
-        _run(service, listening, trust_proxy)
+        address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+        _announce(service, address, tokens, where, as_json=json)
+        _run(service, listening, trust_proxy, second)
+
+
+def _open_postgres(
+    service: "Service", host: str, port: int | None, files: tuple[Path | None, Path | None]
+) -> "tuple[PostgresServer, socket.socket] | None":
+    """Listen for the PostgreSQL protocol if a port is given, on the command line or by a policy."""
+    from discreet.apps.postgres import PostgresServer, open_tls
+
+    if port is None:
+        ports = (dataset.postgres_port for dataset in service.datasets.values())
+        port = next((each for each in ports if each is not None), None)
+    certificate, key = files
+    if port is None:
+        return None
+    tls = None if certificate is None else open_tls(certificate, key)
+    listening = listen(host, port)
+    return PostgresServer(service, listening, tls=tls), listening
 
 
 def open_demo_service(
@@ -116,12 +149,20 @@ def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _announce(service: "Service", address: str, tokens: dict[str, str], *, as_json: bool) -> None:
+def _announce(
+    service: "Service", address: str, tokens: dict[str, str], postgres: str | None, *, as_json: bool
+) -> None:
     names = list(service.datasets)
     if as_json:
-        print(json_module.dumps({"address": address, "datasets": names, "tokens": tokens}), flush=True)
+        facts = {"address": address, "datasets": names, "tokens": tokens, "postgres": postgres}
+        print(json_module.dumps(facts), flush=True)
         return
     print(f"discreet serves {', '.join(names)} at {address}")
+    if postgres is not None:
+        user = "demo-analyst" if tokens else "NAME"
+        host, _, port = postgres.rpartition(":")
+        place = f"host={host.strip('[]')} port={port} dbname={names[0]} user={user}"
+        print(f'  psql "{place}"  # the password is the token')
     for role, token in tokens.items():
         print(f"  token of the demo's {role}, shown once: {token}")
     if not tokens and not service.people.everyone():
@@ -131,7 +172,9 @@ def _announce(service: "Service", address: str, tokens: dict[str, str], *, as_js
     sys.stdout.flush()
 
 
-def _run(service: "Service", listening: socket.socket, trust_proxy: str | None) -> None:
+def _run(
+    service: "Service", listening: socket.socket, trust_proxy: str | None, postgres: "PostgresServer | None"
+) -> None:
     import uvicorn
 
     from discreet.apps.server import make_app
@@ -140,7 +183,7 @@ def _run(service: "Service", listening: socket.socket, trust_proxy: str | None) 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
     config = uvicorn.Config(
-        make_app(service),
+        make_app(service, also=postgres),
         log_config=None,
         access_log=False,  # paths and addresses belong in the journal, without secrets
         server_header=False,
@@ -224,3 +267,46 @@ def _open_people(people: str | None, policy: Path | None) -> "People":
     if (people is None) == (policy is None):
         raise InvalidParameter("exactly one of --people and --policy must be given.")
     return People(open_records(people or people_of_policy(str(policy))))
+
+
+# discreet lab: interactive pictures of the ideas of differential privacy, in a browser.
+
+HOST, PORT = "127.0.0.1", 8765
+
+
+def lab(
+    *,
+    port: int = PORT,
+    browser: bool = True,
+    json: Flag = False,
+) -> None:
+    """Open the lab: sliders for epsilon, delta, sensitivity and sizes, and the pictures that they change.
+
+    It needs no data, no account and no network, and is reachable from this machine only.
+
+    Example: discreet lab --no-browser --port 8765
+
+    Parameters
+    ----------
+    port
+        The port to listen on; 0 takes any free one.
+    browser
+        Open the lab in a browser.
+    json
+        Print the address as JSON.
+    """
+    import json as json_module
+    import webbrowser
+
+    check_installed("lab")
+    import uvicorn
+
+    from discreet.apps.server.lab import make_lab
+
+    with listen(HOST, port) as listening:
+        address = f"http://{HOST}:{listening.getsockname()[1]}/lab"
+        print(json_module.dumps({"address": address}) if json else f"The lab is at {address}", flush=True)
+        if browser:
+            webbrowser.open(address)
+        server = uvicorn.Server(uvicorn.Config(make_lab(), log_level="warning", access_log=False))
+        server.run(sockets=[listening])

@@ -4,11 +4,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.apps.pictures.picture import Picture
-from discreet.apps.pictures.theme import log_axis
-from discreet.apps.pictures.traces import line
-from discreet.kernel.mechanisms import Gaussian, Laplace
-from discreet.kernel.numerics import Real
+from discreet.apps.pictures.theme import Json, axis, line, log_axis
+from discreet.asking.planning import Plan
+from discreet.errors import InvalidParameter
+from discreet.kernel.mechanisms import Gaussian, Laplace, RandomizedResponse
+from discreet.kernel.numerics import Real, exact_probability, exact_whole, readable_up
 
 EPSILONS = tuple(round(10 ** (i / 16 - 2), 5) for i in range(49))  # from 0.01 to 10
 
@@ -50,3 +54,137 @@ def accuracy(
             "yaxis": log_axis(f"error at confidence {confidence:g} (units of the query)"),
         },
     )
+
+
+# Randomised response at work: the estimate after each further report, closing in on the truth.
+
+SHOWN = 160  # estimates along the way
+NORMAL = 1.96  # of the 95 % band
+
+
+def convergence(response: RandomizedResponse, *, share: Real, people: int, plays: int = 3) -> Picture:
+    """Estimates (ȳ − 1 + θ)/(2θ − 1) from the first i of n reports, for a few draws, around the true share.
+
+    The band holds 95 % of all draws: ± 1.96·√(q(1 − q)/i)/(2θ − 1), with q the expected share of yes.
+    """
+    truth = float(response.truth)
+    if response.values != (0, 1) or truth == 1 / 2:
+        raise InvalidParameter("response must be that of one bit, and tell something.", parameter="response")
+    number = exact_whole(people, name="people", least=10)
+    yes = float(exact_probability(share, name="share"))
+    bits = (np.arange(1, number + 1) * yes).astype(int) - (np.arange(number) * yes).astype(int)
+    sizes = np.unique(np.round(np.geomspace(10, number, SHOWN)).astype(int))
+    said = response.expected(share)
+    half = NORMAL * np.sqrt(said * (1 - said) / sizes) / abs(2 * truth - 1)
+    return Picture(
+        title="Estimates that close in on the truth",
+        subtitle=f"the truth with probability {truth:.4g}; {plays} draws of up to {number:,} people",
+        traces=[
+            *_band(sizes, yes - half, yes + half),
+            *(
+                line(
+                    sizes,
+                    _estimates(response.release(bits), sizes, truth),
+                    name=f"draw {play + 1}",
+                    index=play,
+                )
+                for play in range(plays)
+            ),
+            {
+                **line([10, number], [yes, yes], name="true share", index=0),
+                "line": {"color": "@ink", "width": 1.5, "dash": "dot"},
+            },
+        ],
+        axes={
+            "xaxis": axis("reports", type="log", range=[1, math.log10(number)], dtick=1),
+            "yaxis": axis("estimated share of yes", range=[-0.1, 1.1]),
+        },
+    )
+
+
+def _estimates(reports: NDArray[np.int64], sizes: NDArray[np.int64], truth: float) -> NDArray[np.float64]:
+    shares = np.cumsum(reports)[sizes - 1] / sizes
+    return np.asarray((shares - (1 - truth)) / (2 * truth - 1), dtype=np.float64)
+
+
+def _band(
+    sizes: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> list[dict[str, Json]]:
+    edge = {"line": {"width": 0}, "hoverinfo": "skip"}
+    lower = {**line(sizes, low, name="lower"), **edge, "showlegend": False}
+    upper = {**line(sizes, high, name="95 % of all draws"), **edge, "fill": "tonexty", "fillcolor": "@0/0.15"}
+    return [lower, upper]
+
+
+# What an answer would err by, before anything is spent: one interval for each column.
+
+MOST = 6  # columns that a picture shows
+
+
+def forecast(plan: Plan) -> Picture:
+    """How far each column may be from the bounded truth, at the plan's confidence: ± its expected error.
+
+    Each column has an axis of its own, because each has a unit of its own. No data is touched.
+    """
+    errors = [(name, error) for name, error in plan.errors.items() if error is not None][:MOST]
+    if not errors:
+        raise InvalidParameter("a forecast must have a column whose error is known beforehand, got none.")
+    rows = [_row(place, len(errors), name, error) for place, (name, error) in enumerate(errors)]
+    return Picture(
+        title="Expected error",
+        subtitle=f"at {float(plan.confidence):.0%} confidence, how close each value is to the bounded truth",
+        traces=[trace for trace, _ in rows],
+        axes={
+            **{name: value for _, axes in rows for name, value in axes.items()},
+            "showlegend": False,
+            "annotations": [_label(place, name, error) for place, (name, error) in enumerate(errors)],
+        },
+    )
+
+
+def _number(place: int) -> str:
+    return "" if place == 0 else str(place + 1)
+
+
+def _row(place: int, count: int, name: str, error: float) -> tuple[dict[str, Json], dict[str, Json]]:
+    """An interval around zero, and the axes of its row."""
+    number, height = _number(place), 1 / count
+    top = 1 - place * height
+    wide = 1.25 * error or 1.0
+    interval: dict[str, Json] = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [0],
+        "y": [0],
+        "name": name,
+        "xaxis": f"x{number}",
+        "yaxis": f"y{number}",
+        "marker": {"color": "@0", "size": 11},
+        "error_x": {"type": "data", "array": [error], "thickness": 3, "width": 9, "color": "@0"},
+        "hovertemplate": f"± {readable_up(error)}<extra></extra>",
+    }
+    across = axis("distance from the bounded truth" if place == count - 1 else "")
+    axes: dict[str, Json] = {
+        f"xaxis{number}": {**across, "range": [-wide, wide], "anchor": f"y{number}"},
+        f"yaxis{number}": {
+            "domain": [top - 0.68 * height, top - 0.34 * height],
+            "anchor": f"x{number}",
+            "visible": False,
+            "range": [-1, 1],
+        },
+    }
+    return interval, axes
+
+
+def _label(place: int, name: str, error: float) -> dict[str, Json]:
+    number = _number(place)
+    return {
+        "text": f"<b>{name}</b> ± {readable_up(error)}",
+        "xref": "paper",
+        "yref": f"y{number} domain",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }

@@ -7,8 +7,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from discreet.apps.pictures.picture import Picture
-from discreet.apps.pictures.theme import Json, axis
-from discreet.apps.pictures.traces import dots
+from discreet.apps.pictures.theme import Json, axis, dots
 from discreet.asking.curator import Curator
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Real, exact

@@ -5,42 +5,15 @@ rest, and "@0/0.2" is series 0 at 20 % opacity. `paint` puts a theme's colours i
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
-Theme: TypeAlias = Literal["light", "dark"]
+from discreet.asking.answers import COLOURS, FONT, Theme
+
 Json: TypeAlias = Any  # what json.dumps takes
 
-# Okabe and Ito's palette, darkened or lightened until each colour stands out on its paper.
-COLOURS: Mapping[str, Mapping[str, str]] = {
-    "light": {
-        "0": "#0072b2",
-        "1": "#d55e00",
-        "2": "#00866a",
-        "3": "#a8478b",
-        "4": "#4326c4",
-        "5": "#6b2410",
-        "ink": "#1f2328",
-        "muted": "#59636e",
-        "grid": "#e4e7eb",
-        "paper": "#ffffff",
-    },
-    "dark": {
-        "0": "#56b4e9",
-        "1": "#f0803c",
-        "2": "#2fc49b",
-        "3": "#e08bc0",
-        "4": "#e6b422",
-        "5": "#8474ff",
-        "ink": "#e8eaed",
-        "muted": "#a5adb8",
-        "grid": "#2f353d",
-        "paper": "#15181d",
-    },
-}
 SERIES = 6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
 _TOKEN = re.compile(r"@(\w+)(?:/([\d.]+))?")
 
 
@@ -144,3 +117,75 @@ def axis(title: str, **more: Json) -> dict[str, Json]:
 def log_axis(title: str, **more: Json) -> dict[str, Json]:
     """A logarithmic axis with its ticks at powers of ten."""
     return axis(title, type="log", dtick=1, exponentformat="power", **more)
+
+
+# The marks that pictures are made of, as Plotly traces.
+
+Numbers = Iterable[float]
+
+
+def line(x: Numbers, y: Numbers, *, name: str, index: int = 0, **more: Json) -> dict[str, Json]:
+    """A curve; colour and dash both tell series apart."""
+    stroke = {"color": series(index), "width": 2.5, "dash": DASHES[index % len(DASHES)]}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": _floats(x),
+        "y": _floats(y),
+        "name": name,
+        "line": stroke,
+        **more,
+    }
+
+
+def dots(x: Numbers, y: Numbers, *, name: str, index: int = 0, **more: Json) -> dict[str, Json]:
+    """Points that stand for themselves."""
+    marker = {"color": series(index), "size": 9, "symbol": SYMBOLS[index % len(SYMBOLS)]}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": _floats(x),
+        "y": _floats(y),
+        "name": name,
+        "marker": marker,
+        **more,
+    }
+
+
+def stems(x: Numbers, y: Numbers, *, name: str, index: int = 0) -> dict[str, Json]:
+    """Atoms of a law: a dot on a stalk for each."""
+    heights = _floats(y)
+    return dots(
+        x,
+        heights,
+        name=name,
+        index=index,
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [0.0] * len(heights),
+            "arrayminus": heights,
+            "width": 0,
+            "thickness": 2,
+            "color": series(index),
+        },
+    )
+
+
+def bars(x: Sequence[float | str], y: Numbers, *, name: str, index: int = 0, **more: Json) -> dict[str, Json]:
+    """Columns, for counts and probabilities."""
+    return {
+        "type": "bar",
+        "x": list(x),
+        "y": _floats(y),
+        "name": name,
+        "marker": {"color": series(index)},
+        **more,
+    }
+
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
+
+
+def _floats(values: Numbers) -> list[float]:
+    return [float(value) for value in values]

@@ -14,14 +14,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 from fastapi import FastAPI
 
 import discreet
 from discreet.apps.server import lab, pages, rest
 from discreet.apps.server.http_errors import handle_failures
-from discreet.apps.server.journal import JournalRequests
-from discreet.apps.server.middleware import HideInternalErrors, SecurityHeaders
+from discreet.apps.server.journal import HideInternalErrors, JournalRequests, SecurityHeaders
 from discreet.apps.server.pages.session_auth import SessionAuth, error_page
 from discreet.apps.server.people import People, Person
 from discreet.apps.server.service import Service
@@ -29,12 +29,23 @@ from discreet.apps.server.service import Service
 __all__ = ["People", "Person", "Service", "make_app"]
 
 
-def make_app(service: Service) -> FastAPI:
+class Listener(Protocol):
+    """Another way to reach the same service, which lives as long as the application."""
+
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+def make_app(service: Service, *, also: Listener | None = None) -> FastAPI:
     """Return an ASGI application that serves until it stops, and then closes the service."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if also is not None:
+            await also.start()
         yield
+        if also is not None:
+            await also.stop()
         await service.close()
 
     app = FastAPI(

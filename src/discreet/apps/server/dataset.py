@@ -1,27 +1,29 @@
 """One data set of the service, and everything a user may do with it. REST and pages both go through it."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from decimal import Context
 from functools import lru_cache, partial
 from typing import Any, Literal
 
 from discreet.apps.server.approvals import Approval, Approvals, RepeatedApproval, needs_approval
+from discreet.apps.server.daily import Daily
 from discreet.apps.server.deadlines import FixedTimeExecutor
 from discreet.apps.server.http_errors import Busy, Unreachable, busy, not_found, too_late
 from discreet.apps.server.limits import Limits
 from discreet.apps.server.people import Person
 from discreet.apps.server.request_bodies import AskRequest
 from discreet.apps.server.watch_sessions import WatchSessions
-from discreet.apps.server.worker import read
-from discreet.apps.server.worker_pool import WorkerPool
+from discreet.apps.server.worker_pool import WorkerPool, read
 from discreet.asking.answers import Answer
 from discreet.asking.curator import Curator
 from discreet.asking.planning import Plan, as_notion, budget_of, price_of
 from discreet.asking.policy import Policy, read_budget
 from discreet.asking.query_run import QueryRun
-from discreet.errors import BudgetExceeded, PolicyViolation, Rationed, UnsupportedQuery
+from discreet.errors import BudgetExceeded, EngineFailure, PolicyViolation, Rationed, UnsupportedQuery
 from discreet.kernel.accounting import notion_json
 from discreet.kernel.ledger import Balance, Ledger, Verification
 from discreet.kernel.losses import ApproxDP, PureDP
@@ -51,9 +53,14 @@ class Dataset:
     """A curator behind the executor. Results that depend on data are sent at their deadline, not earlier."""
 
     def __init__(
-        self, curator: Curator, executor: FixedTimeExecutor, approvals: Approvals, limits: Limits
+        self,
+        curator: Curator,
+        executor: FixedTimeExecutor,
+        approvals: Approvals,
+        daily: Daily,
+        limits: Limits,
     ) -> None:
-        self._curator, self._executor, self._approvals = curator, executor, approvals
+        self._curator, self._executor, self._approvals, self._daily = curator, executor, approvals, daily
         self._watches, resources = WatchSessions(limits), curator.resources
         self._plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
         resources.timeout_s = LONGEST_PASS * curator.policy.serving.deadline_s
@@ -69,6 +76,18 @@ class Dataset:
     def policy(self) -> Policy:
         """The policy with the columns of the data; all of it is public."""
         return self._curator.resources.known
+
+    @property
+    def postgres_port(self) -> int | None:
+        """The port that the policy names for the PostgreSQL protocol."""
+        return self._curator.policy.serving.postgres
+
+    @property
+    def default_price(self) -> dict[str, str]:
+        """The price of questions over the PostgreSQL protocol that name none; empty if they must."""
+        price = self._curator.policy.serving.default_price
+        divide = Context(prec=100).divide  # exact: a policy's numbers are decimals
+        return {name: f"{divide(*number.as_integer_ratio()):f}" for name, number in price or ()}
 
     # --- questions -----------------------------------------------------------------------------------------
 
@@ -94,9 +113,19 @@ class Dataset:
             used = await self._use_approval(person, text, price, key)
             if used.state != "used":
                 return used
-        async with self._reopened_if_unpaid(used):
+        async with self._reopened_if_unpaid(used), self._counted(person, plans) as keep:
             seconds = self.seconds(plans)
-            return AskResult(await self._executor.answer(self._pool, query_run, key=key, seconds=seconds))
+            try:
+                found = AskResult(
+                    await self._executor.answer(self._pool, query_run, key=key, seconds=seconds)
+                )
+            except (EngineFailure, asyncio.CancelledError) as error:
+                if not isinstance(error, Busy | Unreachable):
+                    keep()  # charged, and then late or failed
+                raise
+            if found.charged:
+                keep()
+            return found
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """Return when an answer is due: from plan and policy alone, the deadline of each pass added up."""
@@ -195,6 +224,7 @@ class Dataset:
             "digest": self.policy.digest,
             "deadline_s": serving.deadline_s,
             "approve_above": None if above is None else {name: str(number) for name, number in above},
+            "daily": None if serving.daily is None else {name: str(number) for name, number in serving.daily},
             "ration": self._curator.policy.ration.to_json(),
         }
 
@@ -289,6 +319,23 @@ class Dataset:
     async def _use_approval(self, person: Person, text: str, price: Any, key: str | None) -> Approval:
         use = partial(self._approvals.use, self.name, person, text, notion_json(price), request=key)
         return await self._executor.use_ledger(use)
+
+    @asynccontextmanager
+    async def _counted(self, person: Person, plans: tuple[Plan, ...]) -> AsyncIterator[Callable[[], None]]:
+        """Count the price of a question for its token's day, if the policy limits that and it is not free.
+
+        It is taken back unless the block says that something was charged, or may have been.
+        """
+        cap, use, price = self._curator.policy.serving.daily, self._executor.use_people, price_of(plans)
+        if cap is None or await self.is_free(person, plans):
+            yield lambda: None
+            return
+        day, kept = await use(self._daily.take, person, self.name, price, cap), []
+        try:
+            yield lambda: kept.append(True)
+        finally:
+            if not kept:
+                await use(self._daily.untake, person, self.name, price, day)
 
     @asynccontextmanager
     async def _reopened_if_unpaid(self, used: Approval | None) -> AsyncIterator[None]:

@@ -10,8 +10,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from discreet.apps.server.http_errors import after_the_charge, busy, too_late
 from discreet.apps.server.limits import Limits
-from discreet.apps.server.worker import answer
-from discreet.apps.server.worker_pool import Worker, WorkerPool
+from discreet.apps.server.worker_pool import Worker, WorkerPool, answer
 from discreet.asking.answers import Answer
 from discreet.asking.planning import Plan
 from discreet.asking.query_run import QueryRun

@@ -22,6 +22,8 @@ class Limits:
     watch_idle_s: float = 3600
     planners: int = 2
     runners: int = 8  # charged questions before their deadline, each with a process of its own
+    connections: int = 200  # over the PostgreSQL protocol
+    connections_of_an_address: int = 100
     stop_s: float = 30  # how long a stopping server waits for running questions
 
 

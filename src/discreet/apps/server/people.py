@@ -4,11 +4,12 @@ import hashlib
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias, get_args
 
 from discreet.apps.server.records import Records, make_tables
+from discreet.apps.server.scram import Salts, Verifier, make_verifier
 from discreet.errors import InvalidParameter
 
 Role: TypeAlias = Literal["owner", "analyst"]
@@ -23,6 +24,12 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS people (name TEXT PRIMARY KEY, role TEXT NOT NULL, since TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, person TEXT NOT NULL,"
     " digest TEXT NOT NULL UNIQUE, made TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT)",
+    "CREATE TABLE IF NOT EXISTS verifiers (token TEXT PRIMARY KEY, verifier TEXT NOT NULL)",
+)
+_VALID = (
+    "SELECT people.name, people.role, tokens.id{more}"
+    " FROM tokens JOIN people ON people.name = tokens.person{join}"
+    " WHERE {which} AND tokens.revoked IS NULL AND tokens.expires > ?"
 )
 
 
@@ -32,6 +39,7 @@ class Person:
 
     name: str
     role: Role
+    token: str = field(default="", compare=False)  # the id of the token that was shown
 
     @property
     def is_owner(self) -> bool:
@@ -59,6 +67,7 @@ class People:
     def __init__(self, records: Records) -> None:
         self._records = records
         make_tables(records, _TABLES)
+        self.salts = Salts(records)
 
     def identify(self, token: str) -> Person | None:
         """Return the owner of a valid token, or None for any other text, whatever is wrong with it.
@@ -69,14 +78,32 @@ class People:
             return None
         digest = _digest(token)
         found = self._records.rows(
-            "SELECT tokens.digest, tokens.expires, tokens.revoked, people.name, people.role"
+            "SELECT tokens.digest, tokens.expires, tokens.revoked, people.name, people.role, tokens.id"
             " FROM tokens JOIN people ON people.name = tokens.person WHERE tokens.digest = ?",
             digest,
         )
-        for kept, expires, revoked, name, role in found:
+        for kept, expires, revoked, *who in found:
             if hmac.compare_digest(kept, digest) and revoked is None and now() < expires:
-                return Person(name, role)
+                return Person(*who)
         return None
+
+    def holder(self, token: str) -> Person | None:
+        """Return the owner of the token with this id, if it is still valid."""
+        found = self._records.rows(_VALID.format(which="tokens.id = ?", more="", join=""), token, now())
+        return Person(*found[0]) if found else None
+
+    def verifiers(self, name: str) -> list[tuple[Person, Verifier]]:
+        """Return a user's valid tokens that can be proved without being sent, newest first."""
+        join = " JOIN verifiers ON verifiers.token = tokens.id"
+        query = _VALID.format(which="people.name = ?", more=", verifiers.verifier", join=join)
+        found = self._records.rows(f"{query} ORDER BY tokens.made DESC, tokens.id", name, now())
+        return [(Person(*who), Verifier.from_text(text)) for *who, text in found]
+
+    def has_older_tokens(self) -> bool:
+        """Return whether a valid token was made before there were verifiers, so that it must be sent."""
+        join = " LEFT JOIN verifiers ON verifiers.token = tokens.id"
+        query = _VALID.format(which="verifiers.token IS NULL", more="", join=join)
+        return bool(self._records.rows(f"{query} LIMIT 1", now()))
 
     def add(self, name: str, role: str, *, days: int = DAYS) -> str:
         """Add a user and return the first token, which is shown only this once."""
@@ -129,9 +156,10 @@ class People:
     def _add_token(self, name: str, days: int) -> str:
         token = "dp_" + secrets.token_urlsafe(TOKEN_BYTES)
         ends = _time(datetime.now(UTC) + timedelta(days=_check_days(days)))
+        number, verifier = secrets.token_hex(8), make_verifier(token, self.salts.of(name))
+        self._records.change("INSERT INTO verifiers VALUES (?, ?)", number, verifier.to_text())
         self._records.change(
-            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, NULL)",
-            *(secrets.token_hex(8), name, _digest(token), now(), ends),
+            "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, NULL)", number, name, _digest(token), now(), ends
         )
         return token
 

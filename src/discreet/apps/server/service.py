@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from discreet.apps.server.approvals import Approvals
+from discreet.apps.server.daily import Daily
 from discreet.apps.server.dataset import Dataset
 from discreet.apps.server.deadlines import FixedTimeExecutor
 from discreet.apps.server.http_errors import busy, not_found, unauthenticated
@@ -33,6 +34,7 @@ class Service:
     ) -> None:
         self.limits, self.journal = limits or Limits(), journal or Journal()
         self.people, self._approvals, self._records = People(records), Approvals(records), records
+        self._daily = Daily(records)
         self.executor = FixedTimeExecutor(self.limits)
         self.datasets: Mapping[str, Dataset] = self._open(curators)
         self._by_token, self._by_address = Rate(self.limits.token_per_s), Rate(self.limits.address_per_s)
@@ -70,6 +72,17 @@ class Service:
             raise busy()
         return person
 
+    def readmit(self, person: Person, *, address: str) -> Person | None:
+        """Return the user of a token that was accepted before and is still valid; None if the rates say
+        wait.
+        """
+        if not self._by_address.allows(address) or not self._by_token.allows(person.token):
+            return None
+        found = self.people.holder(person.token)
+        if found is None:
+            raise unauthenticated()
+        return found
+
     def check_known(self, name: str) -> None:
         """Raise if there is no user of this name."""
         if self.people.find(name) is None:
@@ -92,7 +105,7 @@ class Service:
     def _open(self, curators: Iterable[Curator]) -> dict[str, Dataset]:
         datasets: dict[str, Dataset] = {}
         for curator in curators:
-            dataset = Dataset(curator, self.executor, self._approvals, self.limits)
+            dataset = Dataset(curator, self.executor, self._approvals, self._daily, self.limits)
             if dataset.name in datasets:
                 raise InvalidParameter(
                     f"id must be different for each data set, got {dataset.name!r} twice.", parameter="id"

@@ -5,22 +5,26 @@ released.
 import datetime
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
+from discreet.asking.after import FAILED, After, Cell, Columns, Failed, Selected, Table, as_cell
+from discreet.asking.answers.chart import Drawable
 from discreet.asking.answers.line import Line, slots
+from discreet.asking.answers.notebook import as_html
 from discreet.asking.answers.receipt import FREE, Receipt
-from discreet.asking.answers.wording import align, as_csv, cell
+from discreet.asking.answers.wording import align, as_csv, cell, show_value
 from discreet.asking.planning import Plan
-from discreet.asking.policy import Value
+from discreet.asking.policy import Type, Value
 from discreet.kernel.numerics import Interval, Real, exact_confidence
 
 if TYPE_CHECKING:
     import pandas
+    import polars
     import pyarrow
 
 
@@ -52,9 +56,41 @@ class Answer:
         return tuple(intervals for _, intervals in self._table)
 
     @cached_property
+    def types(self) -> Mapping[str, Type]:
+        """The columns of the SELECT, each with its type."""
+        return dict(self._inner if self._selected is None else self._after.columns)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the SELECT."""
-        return tuple(name for name, _ in self.plan.question.columns)
+        return tuple(self.types)
+
+    @property
+    def failure(self) -> str | None:
+        """Why this is the answer inside, and not what was selected from it; None where nothing failed."""
+        return FAILED if self.plan.after is not None and self._selected is None else None
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The columns that the noise touched, and that have no interval: ranks, for example."""
+        return () if self._selected is None else self._selected.marked
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
+        """Return the row at a place, or several."""
+        return self.rows[place]
+
+    def __bool__(self) -> bool:
+        return True  # an answer without rows is an answer
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -75,6 +111,52 @@ class Answer:
 
     def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
         """Return the rows, and their intervals at this confidence."""
+        selected = self._select(confidence)
+        if selected is None:
+            return self._released_at(confidence)
+        return list(zip(selected.rows, selected.intervals, strict=True))
+
+    @property
+    def _after(self) -> After:
+        assert self.plan.after is not None
+        return self.plan.after
+
+    @property
+    def _inner(self) -> Columns:
+        return tuple((name, each.type or "text") for name, each in self.plan.question.columns)
+
+    @cached_property
+    def _selected(self) -> Selected | None:
+        return self._select(self.plan.confidence)
+
+    def _select(self, confidence: Fraction) -> Selected | None:
+        """Return what is selected from the released rows; None where nothing is, or where that fails."""
+        if self.plan.after is None:
+            return None
+        try:
+            return self.plan.after.apply(self._inner, self._cells(), confidence)
+        except Failed:
+            return None
+
+    def _cells(self) -> Table:
+        """Return the released rows, with the interval of each value at any confidence."""
+        levels = lru_cache(maxsize=64)(self._released_at)
+        question, released = self.plan.question, self._released_at(self.plan.confidence)
+        noisy = [any(each.index >= len(question.keys) for each in slots(expression))
+                 for _, expression in question.columns]  # fmt: skip
+
+        def cell(row: int, column: int, name: str) -> Cell:
+            return as_cell(row, column, lambda level: levels(level)[row][1][name]) if noisy[column] else None
+
+        rows = [tuple(row.values()) for row, _ in released]
+        cells = [
+            [cell(row, place, name) for place, (name, _) in enumerate(question.columns)]
+            for row in range(len(rows))
+        ]
+        return Table(rows, cells)
+
+    def _released_at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
+        """Return the rows that were released, and their intervals at this confidence."""
         question = self.plan.question
         kept = [
             line for line in self._lines() if question.having is None or line.value(question.having) is True
@@ -123,16 +205,45 @@ class Answer:
         return [_with_ends(row, intervals) for row, intervals in self._at(level)]
 
     def to_pandas(self, *, confidence: Real | None = None) -> "pandas.DataFrame":
-        """Return the table as a pandas frame; with a confidence, interval ends next to the values."""
+        """Return a pandas frame, interval ends next to the values; at the answer's confidence or another."""
         import pandas
 
-        return pandas.DataFrame(self.records(confidence=confidence))
+        return pandas.DataFrame(self._with_intervals(confidence))
+
+    def to_polars(self, *, confidence: Real | None = None) -> "polars.DataFrame":
+        """Return a Polars frame, interval ends next to the values; at the answer's confidence or another."""
+        import polars
+
+        return polars.DataFrame(self._with_intervals(confidence), infer_schema_length=None)
 
     def to_arrow(self, *, confidence: Real | None = None) -> "pyarrow.Table":
-        """Return the table as an Arrow table; with a confidence, interval ends next to the values."""
+        """Return an Arrow table, interval ends next to the values; at the answer's confidence or another."""
         import pyarrow
 
-        return pyarrow.Table.from_pylist(self.records(confidence=confidence))
+        return pyarrow.Table.from_pylist(self._with_intervals(confidence))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the table to any library that reads Arrow streams; needs pyarrow."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def _with_intervals(self, confidence: Real | None) -> list[dict[str, Value]]:
+        return self.records(confidence=self.plan.confidence if confidence is None else confidence)
+
+    def drawable(self) -> Drawable:
+        """Return what a chart is drawn from."""
+        noisy = self._noisy_columns()
+        measures = [name for name in noisy if self.types[name] in ("integer", "number")]
+        keys = [name for name in self.columns if name not in noisy]
+        return Drawable(tuple(keys), tuple(measures), self.rows, self.intervals, float(self.plan.confidence))
+
+    def _noisy_columns(self) -> list[str]:
+        """Return the columns that the noise decides."""
+        if self._selected is not None:
+            sure = [name for name in self.columns if all(row[name] is None for row in self.intervals)]
+            return [name for name in self.columns if name in self.marked or name not in sure]
+        width = len(self.plan.question.keys)
+        return [name for name, expression in self.plan.question.columns
+                if any(each.index >= width for each in slots(expression))]  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return rows, intervals and receipt, for programs."""
@@ -145,22 +256,46 @@ class Answer:
             ],
             "confidence": float(self.plan.confidence),
             "notes": list(self.notes),
+            **({"failure": self.failure} if self.failure else {}),
+            **({"marked": list(self.marked)} if self.marked else {}),
             "charged": self.charged,
             "receipt": self.receipt.to_json(),
         }
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.drawable(), self.columns, notes=[self._caption(), self._paid()])
+
+    def _paid(self) -> str:
+        price, remaining = (self.receipt.in_words(name) for name in ("price", "remaining"))
+        return f"price {price} · remaining {remaining}"
 
     def __str__(self) -> str:
         lines = [list(self.columns)]
         for row, intervals in zip(self.rows, self.intervals, strict=True):
             lines.append([cell(row[name], intervals[name]) for name in self.columns])
+        return "\n".join([align(lines), "", self._caption()])
+
+    def _caption(self) -> str:
         noisy = any(each is not None for row in self.intervals for each in row.values())
         caption = (
             f"± at {float(self.plan.confidence):.0%} confidence"
             if noisy
             else "chosen by noise: see the receipt"
         )
-        caption = caption if self.charged else f"{caption} · {FREE}"
-        return "\n".join([align(lines), "", *self.notes, caption])
+        said = [caption if self.charged else f"{caption} · {FREE}", *self.notes, *self.remarks]
+        return "\n".join(said)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be said under the table of what was selected from an answer."""
+        if self.failure is not None:
+            return (self.failure,)
+        if not self.marked:
+            return ()
+        return (f"without ±, though the noise decides them too: {', '.join(map(show_value, self.marked))}",)
 
     def to_csv(self) -> str:
         """Return the table as CSV, interval ends next to the values."""
@@ -183,11 +318,20 @@ class Answer:
     def _dictionary(self) -> str:
         confidence = f"{float(self.plan.confidence):.0%}"
         lines = [f"# Columns of the answer to\n\n    {self.plan.text}\n"]
-        for name, expression in self.plan.question.columns:
-            noisy = any(each.index >= len(self.plan.question.keys) for each in slots(expression))
+        for name, kind in self.types.items():
+            noisy = any(each[name] is not None for each in self.intervals)
             what = f"noisy; the bounded truth is in {name}_lower to {name}_upper with {confidence} confidence"
-            lines.append(f"- `{name}` ({expression.type}): {what if noisy else 'a group label'}")
+            other = "noisy, without an interval" if name in self._uncertain else "a group label"
+            lines.append(f"- `{name}` ({kind}): {what if noisy else other}")
         return "\n".join(lines) + "\n"
+
+    @property
+    def _uncertain(self) -> tuple[str, ...]:
+        question = self.plan.question
+        if self._selected is not None:
+            return self.marked
+        return tuple(name for name, expression in question.columns
+                     if any(each.index >= len(question.keys) for each in slots(expression)))  # fmt: skip
 
 
 def _with_ends(row: Row, intervals: Mapping[str, Interval | None]) -> dict[str, Value]:
@@ -220,8 +364,8 @@ class Adjusted(Answer):
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "post_processing": self.label}
 
-    def __str__(self) -> str:
-        return f"{super().__str__()}; {self.label}"
+    def _caption(self) -> str:
+        return f"{super()._caption()}; {self.label}"
 
     def save(self, folder: str | Path) -> None:
         """Save as any answer, with the released values next to it in raw.csv."""
@@ -238,14 +382,14 @@ class NonNegative(Adjusted):
 
     label = "counts below 0 were raised to 0; the released values are kept"
 
-    def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
+    def _released_at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
         counts = self.plan.counts
         return [
             (
                 {name: _raise(value) if name in counts else value for name, value in row.items()},
                 {name: _raise_ends(each) if name in counts else each for name, each in intervals.items()},
             )
-            for row, intervals in self.raw._at(confidence)
+            for row, intervals in self.raw._released_at(confidence)
         ]
 
 

@@ -1,12 +1,12 @@
 """One group of an answer: its keys and released numbers, and the expressions over them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.asking.after import interval_of
 from discreet.asking.planning import Chosen, Plan, SetPlan
 from discreet.asking.policy import Value
-from discreet.asking.queries import Call, Expression, Literal, Slot, evaluate, walk
+from discreet.asking.queries import Expression, Slot, evaluate, walk
 from discreet.kernel.numerics import Interval
 
 
@@ -38,7 +38,7 @@ class Line:
         if not used:
             return None
         level = 1 - (1 - confidence) / len(used)
-        return _interval(expression, lambda slot: self._slot_interval(slot, level))
+        return interval_of(expression, lambda slot: self._slot_interval(slot, level))
 
     def _slot_interval(self, slot: Slot, confidence: Fraction) -> Interval | None:
         if slot.index >= self.width:
@@ -55,46 +55,9 @@ def columns_with_intervals(plan: Plan) -> tuple[str, ...]:
         noised = measure >= 0 and not any(isinstance(each.estimators[measure], Chosen) for each in plan.sets)
         return Interval(1.0, 1.0) if noised else None
 
-    return tuple(name for name, each in plan.question.columns if slots(each) and _interval(each, found))
+    return tuple(name for name, each in plan.question.columns if slots(each) and interval_of(each, found))
 
 
 def slots(expression: Expression) -> list[Slot]:
     """Return the keys and aggregates that an expression is over."""
     return [each for each in walk(expression) if isinstance(each, Slot)]
-
-
-def _interval(node: Expression, find: Callable[[Slot], Interval | None]) -> Interval | None:
-    """Return the interval of an expression: sums, differences, products and quotients; None for anything
-    else.
-    """
-    if isinstance(node, Literal) and isinstance(node.value, int | float):
-        return Interval(float(node.value), float(node.value))
-    if isinstance(node, Slot):
-        return find(node)
-    if not isinstance(node, Call) or node.function not in _CORNERS:
-        return None
-    parts = [_interval(each, find) for each in node.arguments]
-    if any(part is None for part in parts):
-        return None
-    return _CORNERS[node.function](*parts)
-
-
-def _corners(operation: Callable[[float, float], float]) -> Callable[[Interval, Interval], Interval]:
-    def combine(left: Interval, right: Interval) -> Interval:
-        found = [operation(a, b) for a in left for b in right]
-        return Interval(min(found), max(found))
-
-    return combine
-
-
-def _quotient(left: Interval, right: Interval) -> Interval | None:
-    return None if 0 in right else _corners(lambda a, b: a / b)(left, right)
-
-
-_CORNERS: dict[str, Callable[..., Interval | None]] = {
-    "add": _corners(lambda a, b: a + b),
-    "subtract": _corners(lambda a, b: a - b),
-    "multiply": _corners(lambda a, b: a * b),
-    "divide": _quotient,
-    "to_number": lambda part: part,
-}

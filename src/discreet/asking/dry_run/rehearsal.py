@@ -137,6 +137,7 @@ def try_out(
             "have, which the policy does not say.",
             parameter="limit",
         )
+    plan = replace(plan, after=None)  # of the answer itself, not of what is selected from it
     return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
 

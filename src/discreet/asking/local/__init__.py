@@ -4,31 +4,33 @@ A protocol object is public. Its client half, `randomize`, runs where the data a
 `estimate`, sees nothing but reports, which are plain JSON values.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from discreet.asking.local.choice import Choice
-from discreet.asking.local.choosing import choose_protocol
-from discreet.asking.local.client import Client
+from discreet.asking.local.client import Client, write_page
 from discreet.asking.local.domain import Domain
-from discreet.asking.local.page import write_page
-from discreet.asking.local.projective import ProjectiveChoice
-from discreet.asking.local.questions import Questions
+from discreet.asking.local.projective import ProjectiveChoice, choose_protocol
+from discreet.asking.local.questions import Answers, Questions, from_json
+from discreet.asking.local.report import Mean
 from discreet.asking.local.shares import Shares
+from discreet.asking.local.shuffler import Shuffler
 from discreet.asking.local.wave_number import Distribution, WaveNumber
 from discreet.asking.local.window_number import LaplaceNumber, WindowNumber
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Real, exact_epsilon
 
 __all__ = [
+    "Answers",
     "Choice",
     "Client",
     "Distribution",
     "LaplaceNumber",
+    "Mean",
     "ProjectiveChoice",
     "Questions",
     "Shares",
+    "Shuffler",
     "WaveNumber",
     "WindowNumber",
     "choice",
@@ -82,27 +84,3 @@ def distribution(*, bounds: tuple[Real, Real], epsilon: Real, bins: Real = 32) -
     23
     """
     return WaveNumber(bounds=bounds, epsilon=epsilon, bins=bins)
-
-
-def from_json(
-    protocol: str | dict[str, Any],
-) -> Choice | ProjectiveChoice | WaveNumber | WindowNumber | LaplaceNumber:
-    """The protocol that `to_json` wrote: both halves can be run from it, apart.
-
-    >>> from_json(choice(values=["a", "b"], epsilon=1).to_json()) == choice(values=["a", "b"], epsilon=1)
-    True
-    """
-    if isinstance(protocol, str):
-        try:
-            protocol = json.loads(protocol)
-        except json.JSONDecodeError:
-            raise InvalidParameter("a protocol must be JSON.", parameter="protocol") from None
-    fields: dict[str, Any] = protocol if isinstance(protocol, dict) else {}
-    if fields.get("version") != 1:
-        raise InvalidParameter("a protocol must be an object of version 1.", parameter="version")
-    for known in (Choice, ProjectiveChoice, WaveNumber, WindowNumber, LaplaceNumber):
-        if fields.get("protocol") == known.protocol:
-            return known.from_json(fields)
-    raise InvalidParameter(
-        "a protocol must name its kind: choice, projective, window, wave or laplace.", parameter="protocol"
-    )

@@ -102,7 +102,7 @@ class Choice(Frequencies):
 
     # --- the collector -------------------------------------------------------------------------------------
 
-    def _count(self, reports: Any) -> tuple[NDArray[np.int64], int]:
+    def _count(self, reports: Any) -> tuple[NDArray[np.int64], Groups]:
         if isinstance(reports, Groups):
             codes, weights = self._read(reports.reports), reports.counts
         else:
@@ -111,7 +111,20 @@ class Choice(Frequencies):
         supports = np.zeros(self.domain.size, dtype=np.int64)
         for column in codes.T:
             np.add.at(supports, column, weights)
-        return supports, int(weights.sum())
+        return supports, Groups(codes, weights)
+
+    def _expect(self, seen: Groups, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        held: NDArray[np.float64] = shares[seen.reports].sum(axis=1)
+        return held
+
+    def _gather(self, seen: Groups, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+        places, each = seen.reports.reshape(-1), np.repeat(ratios, self.size)
+        sums: NDArray[np.float64] = np.bincount(places, weights=each, minlength=self.domain.size)  # type: ignore[assignment]
+        return sums
+
+    def _seen_by_tally(self, supports: NDArray[np.int64]) -> Groups | None:
+        """A report that holds one value is what it supports."""
+        return Groups(np.arange(self.domain.size)[:, None], supports) if self.size == 1 else None
 
     def _read(self, reports: Any) -> NDArray[np.int64]:
         """The places in each report; another number of them, or unknown ones, are not of this protocol."""

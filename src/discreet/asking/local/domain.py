@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.mechanisms.labels import Labels, check_values
+from discreet.kernel.mechanisms.inputs import Labels, check_values
 from discreet.kernel.numerics import Real, exact_whole
 
 MOST_VALUES = 1 << 24
@@ -61,7 +61,7 @@ class Domain:
                 f"domain must be at most {MOST_VALUES}, got {size}. Hash the values with a seed.",
                 parameter="domain",
             )
-        if seed is not None and not isinstance(seed, str):
+        if seed is not None and not is_text(seed):
             raise InvalidParameter("seed must be text.", parameter="seed")
         return cls(size, known, seed)
 
@@ -80,7 +80,7 @@ class Domain:
 
     def _hash(self, text: Any) -> int:
         """The first 8 bytes of SHA-256(seed, 0, text), modulo the size."""
-        if not isinstance(text, str):
+        if not is_text(text):
             raise InvalidParameter("value must be text where values are hashed.", parameter="value")
         digest = hashlib.sha256(f"{self.seed}\0{text}".encode()).digest()
         return int.from_bytes(digest[:8], "big") % self.size
@@ -113,6 +113,14 @@ class Domain:
     def from_json(cls, fields: dict[str, Any]) -> "Domain":
         """Return the domain that was stored."""
         return cls.of(values=fields.get("values"), domain=fields.get("domain"), seed=fields.get("seed"))
+
+
+def is_text(value: Any) -> bool:
+    """Whether this is text that can be written as UTF-8: half of a surrogate pair cannot."""
+    try:
+        return isinstance(value, str) and bool(value.encode() or True)
+    except UnicodeEncodeError:
+        return False
 
 
 def _as_list(given: Any) -> list[Any]:

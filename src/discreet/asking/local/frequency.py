@@ -19,14 +19,15 @@ from discreet.asking.local.report import (
     read_counts,
     read_field,
     read_fraction,
+    widen,
     word_threshold,
 )
 from discreet.asking.local.shares import Shares
-from discreet.asking.local.sources import read_reports
+from discreet.asking.local.sources import Groups, read_reports
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses import PrivacyLoss, channel
 from discreet.kernel.mechanisms import Laplace
-from discreet.kernel.mechanisms.support import Support
+from discreet.kernel.mechanisms.randomized_response import Support
 from discreet.kernel.numerics import (
     Estimate,
     Real,
@@ -94,8 +95,20 @@ class Frequencies(ABC):
         """What is sent for what was drawn."""
 
     @abstractmethod
-    def _count(self, reports: Any) -> tuple[NDArray[np.int64], int]:
-        """How many reports support each value, and how many there are."""
+    def _count(self, reports: Any) -> tuple[NDArray[np.int64], Groups]:
+        """How many reports support each value, and how often each report was seen."""
+
+    @abstractmethod
+    def _expect(self, seen: Groups, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of people whose value is supported, for each report."""
+
+    @abstractmethod
+    def _gather(self, seen: Groups, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum over the reports that support it, for each value."""
+
+    def _seen_by_tally(self, supports: NDArray[np.int64]) -> Groups | None:
+        """The reports behind supports, where those tell them."""
+        return None
 
     @abstractmethod
     def channel(self) -> list[list[Fraction]]:
@@ -167,13 +180,21 @@ class Frequencies(ABC):
 
     # --- the collector -------------------------------------------------------------------------------------
 
+    @abstractmethod
+    def _read(self, reports: Any) -> NDArray[np.int64]:
+        """The reports as whole numbers; what this protocol cannot send is refused."""
+
+    def check(self, report: Any) -> None:
+        """Refuse what is no report of this protocol."""
+        self._read([report])
+
     def collect(self, reports: Any, *, column: str = "report") -> Shares:
         """Return the shares behind reports: a list, an array, a column of a frame, of a file or of a table.
 
         A table of DuckDB or Spark is grouped by report where it is; nothing else leaves it.
         """
-        supports, size = self._count(read_reports(reports, column=column))
-        return Shares(self, supports, size)
+        supports, seen = self._count(read_reports(reports, column=column))
+        return Shares(self, supports, int(seen.counts.sum()), seen)
 
     def from_tally(self, tally: dict[str, Any]) -> Shares:
         """Return the shares that `Shares.to_json` wrote."""
@@ -181,20 +202,31 @@ class Frequencies(ABC):
         reports = exact_whole(read_field(tally, "reports"), name="reports", least=1)
         if supports.max() > reports:
             raise InvalidParameter("supports must be at most the reports.", parameter="supports")
-        return Shares(self, supports, reports)
+        return Shares(self, supports, reports, self._seen_by_tally(supports))
 
-    def estimate(self, reports: Any, *, confidence: Real = 0.95) -> dict[Any, Estimate]:
-        """Return the share of every value among those who reported: unbiased, with error and interval."""
+    def estimate(self, reports: Any, *, confidence: Real = 0.95, liars: Real = 0) -> dict[Any, Estimate]:
+        """Return the share of every value among those who reported: unbiased, with error and interval.
+
+        With a share of liars the intervals hold whatever they sent.
+        """
         if listed(reports) is None:
             raise InvalidParameter("reports must be a list.", parameter="reports")
         level = exact_confidence(confidence)
         found = self.collect(reports)
+        moved = found.moved_by(liars)
         if self.domain.size <= CERTIFIED:
             return {
-                value: self.support.estimate(count=int(count), reports=found.reports, confidence=level)
+                value: widen(
+                    self.support.estimate(count=int(count), reports=found.reports, confidence=level), moved
+                )
                 for value, count in zip(self.values, found.supports, strict=True)
             }
-        return found.estimates(confidence=confidence)
+        return found.estimates(confidence=confidence, liars=liars)
+
+    @property
+    def likelihood_ratio(self) -> Fraction:
+        """How many times likelier a report is for a value that it supports than for any other."""
+        return self.own * self.odds / (1 - self.own)
 
     def compare(self, *, people: Real) -> Comparison:
         """Return the standard error of a rare value's share, against a curator's Laplace noise."""

@@ -10,11 +10,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from itertools import product
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.asking.local.choice import Choice, best_size
 from discreet.asking.local.domain import Domain
 from discreet.asking.local.field import Field, is_supported
 from discreet.asking.local.frequency import Frequencies
@@ -25,8 +27,12 @@ from discreet.kernel.numerics import Real, exact_whole
 from discreet.kernel.randomness import Source, uniform_below
 
 MOST_REPORTS = 1 << 26  # different reports: the collector keeps a count for each
+ALIKE = Fraction(101, 100)  # variances within 1 % of the least count as equal
+MOST_HELD = 64  # values in a report of subset selection: some hundred bytes
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True, init=False)
@@ -154,14 +160,29 @@ class ProjectiveChoice(Frequencies):
 
     # --- the collector -------------------------------------------------------------------------------------
 
-    def _count(self, reports: Any) -> tuple[Counts, int]:
+    def _count(self, reports: Any) -> tuple[Counts, Groups]:
         if isinstance(reports, Groups):
             seen, many = self._read(reports.reports), reports.counts
             counts = np.zeros(self.reports, dtype=np.int64)
             np.add.at(counts, seen, many)
         else:
             counts = np.bincount(self._read(reports), minlength=self.reports)
-        return self.decode(counts), int(counts.sum())
+        return self.decode(counts), Groups(None, counts)
+
+    def _expect(self, seen: Groups, shares: Floats) -> Floats:
+        """Transpose `decode`: spread each value's share over the reports that support it, place by place."""
+        q, m = self.field, self.digits
+        top = -(-self.domain.size // q ** (m - 1))
+        padded = np.zeros(top * q ** (m - 1))
+        padded[: shares.size] = shares
+        parts = []
+        for free in range(m):  # directions are numbered from the fewest digits after the 1
+            sums = padded.reshape(top * q**free, -1).sum(axis=1)
+            parts.append(self._spread_over(sums, free, top))
+        return np.concatenate(parts)
+
+    def _gather(self, seen: Groups, ratios: Floats) -> Floats:
+        return self.decode(ratios)
 
     def _read(self, reports: Any) -> Counts:
         array = np.asarray(reports) if len(reports) else np.zeros(0, dtype=np.int64)
@@ -174,7 +195,7 @@ class ProjectiveChoice(Frequencies):
             raise InvalidParameter("a report must be a whole number, not a bool.", parameter="reports")
         return array.astype(np.int64, copy=False)
 
-    def decode(self, counts: Counts) -> Counts:
+    def decode(self, counts: NDArray[Number]) -> NDArray[Number]:
         """Return how many reports support each value, from how often each report was sent.
 
         A value with digits d is supported by the direction with its 1 at i and digits a after it where the
@@ -183,7 +204,7 @@ class ProjectiveChoice(Frequencies):
         """
         q, m, k = self.field, self.digits, self.domain.size
         top = -(-k // q ** (m - 1))  # digits that the highest place takes
-        supports = np.zeros((top, q ** (m - 1)), dtype=np.int64)
+        supports = np.zeros((top, q ** (m - 1)), dtype=counts.dtype)
         by_direction = counts.reshape(self.directions, q)
         for i in range(m):
             free = m - 1 - i
@@ -192,7 +213,7 @@ class ProjectiveChoice(Frequencies):
             supports += np.repeat(part.reshape(top, -1), q**i, axis=1)
         return supports.reshape(-1)[:k]
 
-    def _sum_over(self, counts: Counts, free: int, top: int) -> Counts:
+    def _sum_over(self, counts: NDArray[Number], free: int, top: int) -> NDArray[Number]:
         """Σ_a counts[a, s + ⟨d, a⟩] for all digits d of `free` places and s, ordered (d highest first, s)."""
         q = self.field
         if free == 0:
@@ -200,18 +221,38 @@ class ProjectiveChoice(Frequencies):
         # a[s, digits of a (highest first), digits of d formed so far (lowest last)]
         table = np.ascontiguousarray(counts.T).reshape(q, -1)
         formed = 1
-        digits = np.arange(q, dtype=np.int64)
         for place in range(free):
             wanted = top if place == 0 else q
             source = table.reshape(q, q, -1, formed)
-            made = np.zeros((q, source.shape[2], formed, wanted), dtype=np.int64)
-            for d in range(wanted):
-                for a in range(q):
-                    shift = self._field.multiply(digits[[d]], digits[[a]])
-                    made[:, :, :, d] += source[self._field.add(digits, np.broadcast_to(shift, q)), a]
+            made = np.zeros((q, source.shape[2], formed, wanted), dtype=counts.dtype)
+            for d, a in product(range(wanted), range(q)):
+                made[:, :, :, d] += source[self._shifted(d, a), a]
             formed *= wanted
             table = made.reshape(q, -1)
         return np.ascontiguousarray(table.T).reshape(-1)
+
+    def _spread_over(self, sums: Floats, free: int, top: int) -> Floats:
+        """Transpose `_sum_over`, its steps in the opposite order."""
+        q = self.field
+        if free == 0:
+            return np.concatenate([sums, np.zeros(q - top)])
+        formed = top * q ** (free - 1)
+        table = np.ascontiguousarray(sums.reshape(formed, q).T)
+        for place in reversed(range(free)):
+            wanted = top if place == 0 else q
+            formed //= wanted
+            made = table.reshape(q, -1, formed, wanted)
+            source = np.zeros((q, q, made.shape[1], formed))
+            for d, a in product(range(wanted), range(q)):
+                source[self._shifted(d, a), a] += made[:, :, :, d]
+            table = source.reshape(q, -1)
+        return np.ascontiguousarray(table.T).reshape(-1)
+
+    def _shifted(self, d: int, a: int) -> Counts:
+        """Every digit s plus d·a."""
+        digits = np.arange(self.field, dtype=np.int64)
+        shift = self._field.multiply(digits[[d]], digits[[a]])
+        return self._field.add(digits, np.broadcast_to(shift, self.field))
 
     def _describe_report(self) -> str:
         return f"Each report is one of {self.reports} whole numbers, about {self.domain.size} values,"
@@ -237,3 +278,37 @@ def count_digits(values: int, field: int) -> int:
     while reach < values:
         digits, reach = digits + 1, reach * field
     return digits
+
+
+def choose_protocol(domain: Domain, epsilon: Fraction) -> Choice | ProjectiveChoice:
+    """Return the protocol with the shortest reports among those whose variance is within 1 % of the least.
+
+    Subset selection has the least variance, but its reports hold about k/(e^ε + 1) values; beyond 64 it is
+    left out. All numbers here are public; privacy does not depend on the choice.
+    """
+    fields = _fields_near(domain.size, epsilon)
+    found: list[Choice | ProjectiveChoice] = [
+        ProjectiveChoice(domain=domain, epsilon=epsilon, field=q) for q in fields
+    ]
+    if best_size(domain.size, epsilon) <= MOST_HELD or not found:
+        found.insert(0, Choice(domain=domain, epsilon=epsilon))
+    least = min(each.variance for each in found)
+    return min((each for each in found if each.variance <= ALIKE * least), key=lambda each: each.bits)
+
+
+def _fields_near(values: int, epsilon: Fraction) -> list[int]:
+    """The fields whose variance can be near the least: q - 1 within a factor of 2 of e^ε, and few reports.
+
+    With m digits (e^ε + q - 1)²/((e^ε - 1)²(q - 1)) is the limit of the variance, least at q - 1 = e^ε.
+    """
+    if values < 4:
+        return []
+    e = math.exp(min(float(epsilon), 10.0))
+    near = [q for q in range(2, math.ceil(2 * e) + 2) if q - 1 >= e / 2 - 1 and is_supported(q)]
+    few = [q for q in near if q < values and _reports(values, q) <= MOST_REPORTS]
+    few.sort(key=lambda q: abs(math.log((q - 1) / e)))
+    return sorted(few[:24])
+
+
+def _reports(values: int, field: int) -> int:
+    return sum(field**i for i in range(1, count_digits(values, field) + 1))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.asking.local.sources import Groups, read_reports
 from discreet.errors import InvalidParameter
 from discreet.kernel.mechanisms import Laplace
 from discreet.kernel.mechanisms.inputs import exact_bounds
@@ -21,6 +22,7 @@ from discreet.kernel.numerics import (
     certified_floor,
     exact,
     exact_epsilon,
+    exact_probability,
     exact_whole,
 )
 
@@ -98,11 +100,71 @@ def miss(confidence: Real) -> float:
     return math.log(2 / missed)
 
 
+def widen(estimate: Estimate, by: float) -> Estimate:
+    """The same estimate with an interval that is longer at both ends."""
+    lower, upper = estimate.interval
+    ends = Interval(lower - by, upper + by)
+    return Estimate(estimate.value, estimate.standard_error, ends, estimate.confidence)
+
+
 def mean_estimate(centre: float, spread: float, reach: float, count: int, confidence: Real) -> Estimate:
     """A mean of `count` independent reports with its standard error and the half-width of its interval."""
     return Estimate(
         centre, spread / math.sqrt(count), Interval(centre - reach, centre + reach), float(confidence)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """What the collector of numbers has: how many reports, and the sums of them and of their squares."""
+
+    protocol: "BoundedNumber"
+    reports: int
+    total: int  # in steps of a report, exactly
+    squares: int
+
+    def __post_init__(self) -> None:
+        if self.reports < 1:
+            raise InvalidParameter("reports must hold at least one report, got none.", parameter="reports")
+
+    def __add__(self, more: "Mean") -> "Mean":
+        """Return both together; they must be of one protocol."""
+        if not isinstance(more, Mean):
+            return NotImplemented
+        if more.protocol != self.protocol:
+            raise InvalidParameter("reports must be of one protocol.", parameter="reports")
+        sums = (self.total + more.total, self.squares + more.squares)
+        return Mean(self.protocol, self.reports + more.reports, *sums)
+
+    @property
+    def centre(self) -> Fraction:
+        """The mean report, in steps."""
+        return Fraction(self.total, self.reports)
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the reports, in steps."""
+        return math.sqrt(Fraction(self.squares, self.reports) - self.centre**2)
+
+    def estimate(self, *, confidence: Real = 0.95, liars: Real = 0) -> Estimate:
+        """Return the mean among those who reported; with a share of liars, whatever those sent."""
+        moved = self.moved_by(liars)
+        return widen(self.protocol._estimate_mean(self, confidence), moved)
+
+    def moved_by(self, liars: Real) -> float:
+        """Return how far this share of liars can move the mean, at most: each by a whole report."""
+        share = exact_probability(liars, name="liars")
+        liars_among = math.ceil(share * self.reports)
+        return (
+            self.protocol._reach_of_one() * liars_among / self.reports * (1 + 1e-12) if liars_among else 0.0
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sums, which are all that an estimate needs."""
+        return {"reports": self.reports, "total": self.total, "squares": self.squares}
+
+    def __repr__(self) -> str:
+        return f"Mean(reports={self.reports})"
 
 
 @dataclass(frozen=True, init=False)
@@ -132,6 +194,52 @@ class BoundedNumber(ABC):
             raise InvalidParameter("value must be finite.", parameter="value")
         low, high = self.bounds
         return min(max(Fraction(value), low), high)
+
+    @abstractmethod
+    def _read(self, reports: Any) -> list[int]:
+        """The reports in steps; what this protocol cannot send is refused."""
+
+    def check(self, report: Any) -> None:
+        """Refuse what is no report of this protocol."""
+        self._read([report])
+
+    @abstractmethod
+    def _estimate_mean(self, sums: Mean, confidence: Real) -> Estimate:
+        """The mean with its interval."""
+
+    @abstractmethod
+    def _reach_of_one(self) -> float:
+        """How far a mean of one moves when its report is replaced."""
+
+    def collect(self, reports: Any, *, column: str = "report") -> Any:
+        """Return the mean behind reports: a list, an array, or a column of a frame, of a file or of a table.
+
+        A table of DuckDB or Spark is grouped by report where it is; nothing else leaves it.
+        """
+        given = read_reports(reports, column=column)
+        seen, many = (given.reports, given.counts.tolist()) if isinstance(given, Groups) else (given, None)
+        steps = self._read(seen)
+        many = [1] * len(steps) if many is None else many
+        total = sum(step * count for step, count in zip(steps, many, strict=True))
+        squares = sum(step * step * count for step, count in zip(steps, many, strict=True))
+        return Mean(self, sum(many), total, squares)
+
+    def from_tally(self, tally: dict[str, Any]) -> Any:
+        """Return the mean that `Mean.to_json` wrote."""
+        names = ("reports", "total", "squares")
+        counts, total, squares = (read_field(tally, name) for name in names)
+        if not all(type(each) is int for each in (counts, total, squares)) or not 0 < counts < 1 << 62:
+            raise InvalidParameter("a tally must hold whole numbers.", parameter="tally")
+        if total * total > counts * squares:
+            raise InvalidParameter("a tally must hold sums of one list of reports.", parameter="tally")
+        return Mean(self, counts, total, squares)
+
+    def estimate(self, reports: Any, *, confidence: Real = 0.95, liars: Real = 0) -> Any:
+        """Return the mean among those who reported: unbiased, with error and interval."""
+        received = listed(reports)
+        if not received:
+            raise InvalidParameter("reports must be a list of at least one report.", parameter="reports")
+        return self.collect(received).estimate(confidence=confidence, liars=liars)
 
     def compare(self, *, people: Real) -> Comparison:
         """The standard error of the mean, against Laplace noise on the same table held by a curator."""

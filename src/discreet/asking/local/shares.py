@@ -1,7 +1,7 @@
 """What the collector has: how many reports support each value, and the shares of people behind them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.asking.local.sources import Groups
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import (
     Estimate,
@@ -24,6 +25,8 @@ from discreet.kernel.numerics import (
 Floats = NDArray[np.float64]
 _HALVINGS = 60
 _LEAST_RISK = 1e-290  # below it nothing is claimed but that a share of reports lies in [0, 1]
+_STILL = 0.5  # gain in log-likelihood below which the search for the likeliest shares ends
+_WORK = 50_000_000  # cells that it reads, about: a few seconds
 _SLACK = 1e-12  # over the rounding of what is computed in floats
 
 
@@ -38,6 +41,10 @@ class _Known(Protocol):
     def values(self) -> Sequence[Any]: ...
     @property
     def domain(self) -> Any: ...
+    @property
+    def likelihood_ratio(self) -> Fraction: ...
+    def _expect(self, seen: Groups, shares: Floats) -> Floats: ...
+    def _gather(self, seen: Groups, ratios: Floats) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,8 @@ class Shares:
     """The estimated share of every value, in the order of the values.
 
     `raw` is unbiased and may be negative; `consistent` is its projection on shares that are not negative and
-    sum to 1 (Norm-Sub), smaller in error and biased. Errors and intervals are always those of `raw`.
+    sum to 1 (Norm-Sub), `likeliest` the maximum of the likelihood among those (EM): both are smaller in error
+    and biased. Errors and intervals are always those of `raw`.
     Accuracy: an interval holds the share among those who reported with at least its confidence, for one value
     or with simultaneous=True for all of them together.
     """
@@ -53,6 +61,7 @@ class Shares:
     protocol: _Known
     supports: NDArray[np.int64]
     reports: int
+    seen: Groups | None = None  # the reports themselves, which only `likeliest` needs
 
     def __post_init__(self) -> None:
         if self.reports < 1:
@@ -67,7 +76,8 @@ class Shares:
             return NotImplemented
         if more.protocol != self.protocol:
             raise InvalidParameter("reports must be of one protocol.", parameter="reports")
-        return Shares(self.protocol, self.supports + more.supports, self.reports + more.reports)
+        seen = self.seen + more.seen if self.seen and more.seen else None
+        return Shares(self.protocol, self.supports + more.supports, self.reports + more.reports, seen)
 
     @property
     def _slope(self) -> float:
@@ -98,6 +108,36 @@ class Shares:
         """
         return norm_sub(self.raw)
 
+    @cached_property
+    def likeliest(self) -> Floats:
+        """The shares, not negative and with sum 1, that make these reports likeliest. Biased, like
+        `consistent`. It needs the reports themselves: a tally does not hold them.
+
+        A report has the likelihood 1 + (λ - 1)·S, S the share of people whose value it supports and λ how
+        many times likelier it is for them. EM from near `consistent`, with squared steps (Varadhan and
+        Roland, Scand. J. Stat. 2008), until no other shares can gain more than 0.5 in its logarithm, or for
+        a thousand values and more until a fixed number of steps.
+        """
+        if self.seen is None:
+            raise InvalidParameter(
+                "reports must be collected, not read from a tally, for the likeliest shares.",
+                parameter="reports",
+            )
+        seen, gain = self.seen.merged(), float(self.protocol.likelihood_ratio - 1)
+
+        def step(shares: Floats) -> Step:
+            expected = 1 + gain * self.protocol._expect(seen, shares)
+            ratios = seen.counts / expected
+            slopes = ratios.sum() + gain * self.protocol._gather(seen, ratios)
+            better = shares * slopes
+            # The logarithm is concave in the shares: it gains at most the largest slope less their mean, n.
+            gap = float(slopes.max()) - self.reports
+            return better / better.sum(), float(seen.counts @ np.log(expected)), gap
+
+        steps = min(max(_WORK // (seen.counts.size + len(self)), 8), 100)
+        start = 0.9 * self.consistent + 0.1 / len(self)
+        return climb(step, start, steps)
+
     def intervals(
         self, *, confidence: Real = 0.95, simultaneous: bool = False, liars: Real = 0
     ) -> tuple[Floats, Floats]:
@@ -121,29 +161,29 @@ class Shares:
         share = exact_probability(liars, name="liars")
         return math.ceil(share * self.reports) / self.reports / self._slope * (1 + _SLACK)
 
-    def estimate(self, value: Any, *, confidence: Real = 0.95) -> Estimate:
+    def estimate(self, value: Any, *, confidence: Real = 0.95, liars: Real = 0) -> Estimate:
         """Return the share of one value."""
         place = int(self.protocol.domain.places([value])[0])
         one = Shares(self.protocol, self.supports[[place]], self.reports)
-        return next(iter(one._each([value], confidence).values()))
+        return next(iter(one._each([value], confidence, liars).values()))
 
-    def estimates(self, *, confidence: Real = 0.95) -> dict[Any, Estimate]:
+    def estimates(self, *, confidence: Real = 0.95, liars: Real = 0) -> dict[Any, Estimate]:
         """Return the share of every value, by value."""
-        return self._each(self.protocol.values, confidence)
+        return self._each(self.protocol.values, confidence, liars)
 
-    def top(self, count: Real, *, confidence: Real = 0.95) -> dict[Any, Estimate]:
+    def top(self, count: Real, *, confidence: Real = 0.95, liars: Real = 0) -> dict[Any, Estimate]:
         """Return the values with the largest estimates, whose intervals hold for all values together."""
         places = np.argsort(-self.raw, kind="stable")[: exact_whole(count, name="count", least=1)]
         risk = (1 - exact_confidence(confidence)) / len(self)
         few = Shares(self.protocol, self.supports[places], self.reports)
-        found = few._each([self.protocol.values[place] for place in places.tolist()], 1 - risk)
+        found = few._each([self.protocol.values[place] for place in places.tolist()], 1 - risk, liars)
         return {
             value: Estimate(share.value, share.standard_error, share.interval, float(confidence))
             for value, share in found.items()
         }
 
-    def _each(self, values: Sequence[Any], confidence: Real) -> dict[Any, Estimate]:
-        lower, upper = self.intervals(confidence=confidence)
+    def _each(self, values: Sequence[Any], confidence: Real, liars: Real) -> dict[Any, Estimate]:
+        lower, upper = self.intervals(confidence=confidence, liars=liars)
         level = float(confidence)
         columns = (self.raw, self.standard_errors, lower, upper)
         return {
@@ -165,11 +205,41 @@ def norm_sub(raw: Floats) -> Floats:
     >>> norm_sub(np.array([0.8, 0.5, -0.3])).round(3).tolist()
     [0.65, 0.35, 0.0]
     """
-    falling = np.sort(raw)[::-1]
+    below = raw - raw.max()  # so that the 1 is not lost beside estimates of 10^18, which a tiny ε has
+    falling = np.sort(below)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, raw.size + 1)
     last = int(np.flatnonzero(falling > excess)[-1])
-    result: Floats = np.maximum(raw - excess[last], 0)
+    result: Floats = np.maximum(below - excess[last], 0)
     return result
+
+
+Step = tuple[Floats, float, float]
+
+
+def climb(step: Callable[[Floats], Step], start: Floats, steps: int) -> Floats:
+    """Return shares of (nearly) the largest likelihood: `step` returns better ones, and of those that it was
+    given the logarithm of the likelihood and the most that any others could gain.
+
+    From x, x' = step(x) and x'' = step(x') the squared step leaps to x + 2a(x' - x) + a²(x'' - 2x' + x) with
+    a = |x' - x|/|x'' - 2x' + x|; where that is not likelier than x'', x'' is taken.
+    """
+    found = start
+    for _ in range(steps):
+        one, _, gap = step(found)
+        if gap < _STILL:
+            break
+        two, _, _ = step(one)
+        after, plain, _ = step(two)
+        move, bend = one - found, two - 2 * one + found
+        length, curve = float(np.linalg.norm(move)), float(np.linalg.norm(bend))
+        if length > curve > 0:
+            stretch = length / curve
+            # A share that leapt to 0 could not come back.
+            leap = np.maximum(found + 2 * stretch * move + stretch**2 * bend, two / 10)
+            beyond, leapt, _ = step(leap / leap.sum())
+            after = beyond if leapt > plain else after
+        found = after
+    return found
 
 
 def mean_bounds(counts: NDArray[np.int64], trials: int, *, risk: float) -> tuple[Floats, Floats]:

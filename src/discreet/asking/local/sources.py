@@ -18,15 +18,31 @@ DENSE_BITS = (
 
 @dataclass(frozen=True)
 class Groups:
-    """Different reports, and how often each was sent."""
+    """Different reports, and how often each was sent; reports are None where all are counted in order."""
 
     reports: Any
     counts: NDArray[np.int64]
 
+    def __add__(self, more: "Groups") -> "Groups":
+        """Return both together."""
+        if self.reports is None:
+            return Groups(None, self.counts + more.counts)
+        return Groups(
+            np.concatenate([self.reports, more.reports]), np.concatenate([self.counts, more.counts])
+        )
+
+    def merged(self) -> "Groups":
+        """Return the same with each report once; reports are rows of places, in any order."""
+        if self.reports is None:
+            return self
+        rows, back = np.unique(np.sort(self.reports, axis=1), axis=0, return_inverse=True)
+        counts = np.bincount(back.reshape(-1), weights=self.counts, minlength=len(rows))
+        return Groups(rows, counts.astype(np.int64))
+
 
 def read_reports(source: Any, *, column: str = "report") -> Any:
     """Return the reports of a source: a list or an array of all, or groups of equal ones."""
-    if isinstance(source, list | tuple | np.ndarray):
+    if isinstance(source, list | tuple | np.ndarray | Groups):
         return source
     if isinstance(source, str | Path):
         return _from_file(Path(source), column)
@@ -69,7 +85,13 @@ def _from_file(path: Path, column: str) -> Groups:
     with duckdb.connect() as connection:
         connection.execute(f"SET perfect_ht_threshold = {DENSE_BITS}")
         connection.execute("SET enable_progress_bar = false")
-        return _from_duckdb(getattr(connection, reader)(str(path)), column)
+        try:
+            return _from_duckdb(getattr(connection, reader)(str(path)), column)
+        except duckdb.Error:  # whose message may quote the file
+            raise InvalidParameter(
+                f"reports must be a file that can be read as {path.suffix[1:]}, got {path}.",
+                parameter="reports",
+            ) from None
 
 
 def _from_duckdb(relation: Any, column: str) -> Groups:

@@ -61,7 +61,7 @@ class WaveNumber(WindowNumber):
         """Return the distribution behind reports: a list, an array, or a column of a frame, file or table."""
         given = read_reports(reports, column=column)
         places, many = (given.reports, given.counts) if isinstance(given, Groups) else (given, None)
-        read = self._read([int(p) if isinstance(p, np.integer) else p for p in places])
+        read = np.array(self._read(places), dtype=np.int64)
         counts = np.bincount(read, weights=many, minlength=self.places).astype(np.int64)
         return Distribution(self, counts)
 
@@ -69,9 +69,10 @@ class WaveNumber(WindowNumber):
         """Return the distribution that `Distribution.to_json` wrote."""
         return Distribution(self, read_counts(tally, "counts", self.places))
 
-    def estimate(self, reports: Any, *, confidence: Real = 0.95) -> Any:
+    def estimate(self, reports: Any, *, confidence: Real = 0.95, liars: Real = 0) -> Any:
         """Return the distribution behind reports; its bounds are asked for at any confidence."""
         exact_confidence(confidence)
+        exact_probability(liars, name="liars")
         return self.collect(reports)
 
     @classmethod
@@ -98,6 +99,18 @@ class Distribution:
 
     protocol: WaveNumber
     counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.reports < 1:
+            raise InvalidParameter("reports must hold at least one report, got none.", parameter="reports")
+
+    def __add__(self, more: "Distribution") -> "Distribution":
+        """Return the distribution of both together; they must be of one protocol."""
+        if not isinstance(more, Distribution):
+            return NotImplemented
+        if more.protocol != self.protocol:
+            raise InvalidParameter("reports must be of one protocol.", parameter="reports")
+        return Distribution(self.protocol, self.counts + more.counts)
 
     @property
     def reports(self) -> int:
@@ -137,8 +150,17 @@ class Distribution:
             last = likelihood
         return found
 
-    def bounds(self, *, confidence: Real = 0.95) -> tuple[Floats, Floats]:
-        """Return bounds on the share of people in bins 0 … x, for each x, that hold for all x together.
+    def moved_by(self, liars: Real) -> float:
+        """Return how far this share of liars can move the bounds, at most.
+
+        A report is in at most one of the classes of w neighbouring y: m/(n·gain) for m = ⌈share·n⌉ of them.
+        """
+        share = exact_probability(liars, name="liars")
+        return math.ceil(share * self.reports) / self.reports / float(self._gain) * (1 + 1e-12)
+
+    def bounds(self, *, confidence: Real = 0.95, liars: Real = 0) -> tuple[Floats, Floats]:
+        """Return bounds on the share of people in bins 0 … x, for each x, that hold for all x together, and
+        whatever a share of liars sent.
 
         Of each residue class of places modulo w a window holds exactly one, at or below y just if x ≤ y: so a
         report is in {y, y-w, y-2w, …} with probability outside·size + gain·[x ≤ y], and what is counted for s
@@ -151,20 +173,24 @@ class Distribution:
         lower, upper = np.zeros(bins), np.ones(bins)
         outside, gain = float(self._outside), float(self._gain)
         below, above, sizes = self._class_counts()
+        moved = self.moved_by(liars)
         for scale in scales:
             starts = np.arange(bins - scale)
             for counts, members, sign in ((below, sizes[0], 1), (above, sizes[1], -1)):
                 sums = _moving_sum(counts, scale)[: starts.size]
                 expected = outside * _moving_sum(members, scale)[: starts.size]
                 low, high = mean_bounds(sums.astype(np.int64), n, risk=risk)
-                ends = ((low - expected) / gain / scale, (high - expected) / gain / scale)
+                ends = (
+                    ((low - expected) / gain - moved) / scale,
+                    ((high - expected) / gain + moved) / scale,
+                )
                 least, most = ends if sign == 1 else (1 - ends[1], 1 - ends[0])
                 np.maximum.at(lower, starts + scale - 1, least)
                 np.minimum.at(upper, starts, most)
-        lower[-1] = 1.0
-        lower = np.maximum.accumulate(lower)
+        lower = np.clip(np.maximum.accumulate(lower) - 1e-9, 0, 1)
         upper = np.minimum.accumulate(upper[::-1])[::-1]
-        return np.clip(lower - 1e-9, 0, 1), np.clip(upper + 1e-9, 0, 1)
+        lower[-1] = 1.0  # nobody is beyond the last bin
+        return lower, np.clip(upper + 1e-9, 0, 1)
 
     def _class_counts(self) -> tuple[Floats, Floats, tuple[Floats, Floats]]:
         """For each y: reports in {y, y-w, …} and in {y+w, y+2w, …}, and how many places these are."""
@@ -179,13 +205,13 @@ class Distribution:
         sizes = (at // window + 1).astype(np.float64), ((places - 1 - at) // window).astype(np.float64)
         return below[:bins], beyond, sizes
 
-    def quantile(self, share: Real, *, confidence: Real = 0.95) -> tuple[float, Interval]:
+    def quantile(self, share: Real, *, confidence: Real = 0.95, liars: Real = 0) -> tuple[float, Interval]:
         """Return the number below which this share of people lies, and an interval for it.
 
-        The intervals of all quantiles hold together.
+        The intervals of all quantiles hold together, and whatever a share of liars sent.
         """
         wanted = float(exact_probability(share, name="share"))
-        lower, upper = self.bounds(confidence=confidence)
+        lower, upper = self.bounds(confidence=confidence, liars=liars)
         first = int(np.argmax(upper >= wanted))
         last = int(np.argmax(lower >= wanted))
         ends = Interval(float(self.edges[first]), float(self.edges[last + 1]))

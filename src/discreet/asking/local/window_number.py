@@ -16,6 +16,7 @@ from discreet.asking.local.report import (
     AGAIN,
     WORD,
     BoundedNumber,
+    Mean,
     listed,
     mean_estimate,
     miss,
@@ -143,20 +144,19 @@ class WindowNumber(BoundedNumber):
 
     # --- the collector -------------------------------------------------------------------------------------
 
-    def estimate(self, reports: Any, *, confidence: Real = 0.95) -> Estimate:
-        """The mean among those who reported: unbiased, with error and interval."""
-        places = self._read(reports)
-        level = exact_confidence(confidence)
+    def _estimate_mean(self, sums: Mean, confidence: Real) -> Estimate:
+        n, centre = sums.reports, self._mean(float(sums.centre))
         if self.places == 2:
-            limits = mean_limits(successes=int(places.sum()), trials=places.size, confidence=level)
+            level = exact_confidence(confidence)
+            limits = mean_limits(successes=sums.total, trials=n, confidence=level)
             ends = Interval(*(self._mean(end) for end in limits))
-            centre = self._mean(float(places.mean()))
-            error = self._slope * float(places.std()) / math.sqrt(places.size)
-            return Estimate(centre, error, ends, float(confidence))
-        n, log = places.size, miss(confidence)
+            return Estimate(centre, self._slope * sums.spread / math.sqrt(n), ends, float(confidence))
+        log = miss(confidence)
         reach = math.sqrt(2 * self.variance * log / n) + self._slope * self.places * log / (3 * n)
-        spread = self._slope * float(places.std())
-        return mean_estimate(self._mean(float(places.mean())), spread, reach, n, confidence)
+        return mean_estimate(centre, self._slope * sums.spread, reach, n, confidence)
+
+    def _reach_of_one(self) -> float:
+        return (self.places - 1) * self._slope
 
     @property
     def _slope(self) -> float:
@@ -170,17 +170,23 @@ class WindowNumber(BoundedNumber):
         low, high = self.bounds
         return float((low + high) / 2) + (place - (self.places - 1) / 2) * self._slope
 
-    def _read(self, reports: Any) -> NDArray[np.int64]:
+    def _read(self, reports: Any) -> list[int]:
         received = listed(reports)
-        if not received:
-            raise InvalidParameter("reports must be a list of at least one report.", parameter="reports")
-        if any(isinstance(place, bool) or not isinstance(place, int) for place in received) or not (
-            min(received) >= 0 and max(received) < self.places
+        received = list(reports) if received is None else received
+        if any(isinstance(place, bool) or not isinstance(place, int) for place in received) or (
+            received and not (min(received) >= 0 and max(received) < self.places)
         ):
             raise InvalidParameter(
                 f"a report must be a whole number below {self.places}.", parameter="reports"
             )
-        return np.array(received, dtype=np.int64)
+        return received
+
+    def from_tally(self, tally: dict[str, Any]) -> Any:
+        """Return the mean that `Mean.to_json` wrote."""
+        found = super().from_tally(tally)
+        if not 0 <= found.total <= found.squares <= found.total * (self.places - 1):
+            raise InvalidParameter("a tally must hold sums of reports of this protocol.", parameter="tally")
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the public protocol, exactly, with all that a client in another language needs."""
@@ -299,21 +305,35 @@ class LaplaceNumber(BoundedNumber):
         released: list[float] = self.noise.draw(numbers, source)
         return released
 
-    def estimate(self, reports: Any, *, confidence: Real = 0.95) -> Estimate:
-        """The mean among those who reported: unbiased, with error and interval."""
+    def _read(self, reports: Any) -> list[int]:
         received = listed(reports)
-        if not received or any(
-            isinstance(report, bool) or not isinstance(report, int | float) or not math.isfinite(report)
-            for report in received
-        ):
-            raise InvalidParameter(
-                "reports must be a list of at least one finite number.", parameter="reports"
-            )
-        n, log, scale = len(received), miss(confidence), float(self.noise.scale)
-        reach = 2 * scale * math.sqrt(log / n) + scale * log / n + float(self.noise.step)
-        return mean_estimate(math.fsum(received) / n, float(np.std(received)), reach, n, confidence)
+        try:
+            steps = [_exact_report(report) / self.noise.step for report in received or list(reports)]
+        except (TypeError, ValueError, OverflowError):
+            steps = [Fraction(1, 2)]
+        if any(step.denominator != 1 for step in steps):
+            raise InvalidParameter(f"a report must be a multiple of {self.noise.step}.", parameter="reports")
+        return [step.numerator for step in steps]
+
+    def _estimate_mean(self, sums: Mean, confidence: Real) -> Estimate:
+        n, log, scale, step = sums.reports, miss(confidence), float(self.noise.scale), self.noise.step
+        reach = 2 * scale * math.sqrt(log / n) + scale * log / n + float(step)
+        return mean_estimate(float(sums.centre * step), sums.spread * float(step), reach, n, confidence)
+
+    def _reach_of_one(self) -> float:
+        raise InvalidParameter(
+            'liars can move a mean of Laplace reports without bound. Ask with noise="window".',
+            parameter="liars",
+        )
 
     def describe(self) -> str:
         """One sentence for those who are asked."""
         law = self.noise.describe()
         return f"Each report is {self.epsilon}-differentially private by itself: {law}. {AGAIN}"
+
+
+def _exact_report(report: Any) -> Fraction:
+    """A number as it was sent."""
+    if isinstance(report, bool) or not isinstance(report, int | float):
+        raise TypeError
+    return Fraction(report)

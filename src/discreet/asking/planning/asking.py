@@ -1,9 +1,11 @@
 """From what a user asks to plans: text, builder or tree, one question or several, at one price."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
+from discreet.asking.after import After, prepare, split
 from discreet.asking.planning.options import PlanOptions
 from discreet.asking.planning.plan import Plan
 from discreet.asking.planning.planner import make_plan
@@ -51,29 +53,46 @@ def plan_asked(
     asked: Sequence[QuestionLike] = question if isinstance(question, list | tuple) else [question]
     if not asked:
         raise InvalidParameter("a list of questions must hold at least one, got none.")
-    read = [_read(each, policy) for each in asked]
-    check_work([each for _, each in read], policy)  # of all together, before any is planned
+    read = [read_whole(each, policy) for each in asked]
+    check_work([each.question for each in read], policy)  # of all together, before any is planned
     terms = {"confidence": level, "part": Fraction(1, len(asked)), "options": options}
-    return tuple(_plan(each, *known, policy, price, **terms) for each, known in zip(asked, read, strict=True))
+    return tuple(_plan(each, known, policy, price, **terms) for each, known in zip(asked, read, strict=True))
 
 
-def _plan(
-    asked: QuestionLike, text: str, question: Question, policy: Policy, price: Price, **more: Any
-) -> Plan:
+class Read(NamedTuple):
+    """A question's canonical text, what it asks, and what is selected from its answer."""
+
+    text: str
+    question: Question
+    after: After | None
+
+
+def _plan(asked: QuestionLike, read: Read, policy: Policy, price: Price, **more: Any) -> Plan:
     try:
-        return make_plan(text, question, policy, price, **more)
+        return replace(make_plan(read.text, read.question, policy, price, **more), after=read.after)
     except UnsupportedQuery as error:  # bounds that are missing: the place is known only to the question
         raise (underline(error, asked) if isinstance(asked, str) else error) from None
 
 
 def read_asked(asked: QuestionLike, policy: Policy) -> tuple[str, Question]:
     """Return the canonical text and the resolved question, if no unit's rows can make it late."""
-    text, question = _read(asked, policy)
+    text, question, after = read_whole(asked, policy)
+    if after is not None:
+        raise UnsupportedQuery(
+            "This takes one question, not what is selected from its answer.", reason="after"
+        )
     check_work([question], policy)
     return text, question
 
 
-def _read(asked: QuestionLike, policy: Policy) -> tuple[str, Question]:
-    tree = read_tree(asked)
-    question = resolve(tree, policy, text=asked if isinstance(asked, str) else None)
-    return to_sql(tree), question  # resolved first: a tree that is too large is not written out
+def read_whole(asked: QuestionLike, policy: Policy) -> Read:
+    """Read the question inside, and what is selected from its answer, both checked against the policy."""
+    tree, text = read_tree(asked), asked if isinstance(asked, str) else None
+    try:
+        inside, around = split(tree, policy)
+        question = resolve(inside, policy)
+        columns = tuple((name, each.type or "text") for name, each in question.columns)
+        after = None if around is None else prepare(around, columns)
+    except UnsupportedQuery as error:
+        raise (error if text is None else underline(error, text)) from None
+    return Read(to_sql(inside), question, after)  # resolved first: a tree too large is not written out

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.asking.planning.contribution import contribution_of
 from discreet.asking.planning.exact import ExactTable, TallyArrays
-from discreet.asking.planning.stages import Pick, TableStage, describe_tally, in_steps
+from discreet.asking.planning.stages import TableStage, describe_tally, in_steps
 from discreet.asking.policy import Value
 from discreet.kernel.losses import PrivacyLoss, Relation
 from discreet.kernel.mechanisms import Exponential, PermuteAndFlip, Quantile
@@ -27,7 +27,6 @@ class Choose(TableStage):
 
     kind = "choice"
 
-    mechanism: Any
     times: int
 
     @property
@@ -47,7 +46,7 @@ class Choose(TableStage):
     def fits(self, relation: Relation) -> bool:
         moved = contribution_of(self.plan, None, relation).moved
         enough = self.rows >= self.plan.max_rows and self.times >= moved
-        return enough and self.mechanism.relation == relation
+        return enough and not self.plan.weighs and self.mechanism.relation == relation
 
     def take(self, tables: Sequence[ExactTable], released: Released) -> list[Any]:
         (table,) = tables
@@ -62,7 +61,7 @@ class Choose(TableStage):
     def error(self, confidence: Fraction) -> float:
         """Return how far the choice may be from the best: in ranks, or in rows of the most frequent label."""
 
-    def moves(self, first: list[Any], second: list[Any], name: str) -> Iterator[Move]:
+    def moves(self, first: Sequence[Any], second: Sequence[Any], name: str) -> Iterator[Move]:
         if len(first) != len(second):
             yield Move(f"how many choices {name} makes", abs(len(first) - len(second)), 0)
             return
@@ -107,9 +106,6 @@ class ChooseLabel(Choose):
 
     def exact(self, given: list[tuple[int, ...]], groups: Sequence[Group]) -> list[int]:
         return [scores.index(max(scores)) for scores in given]
-
-    def imitate(self, given: list[tuple[int, ...]], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(numbers=tuple(pick(len(self.labels)) for _ in given))
 
     def error(self, confidence: Fraction) -> float:
         return self.mechanism.utility_bound(candidates=len(self.labels), confidence=confidence)
@@ -157,10 +153,6 @@ class ChooseQuantile(Choose):
             if seen >= rank:
                 return value
         return int(self.mechanism.bounds[0])
-
-    def imitate(self, given: list[TallyArrays], pick: Pick, shown: frozenset[Group]) -> Output:
-        low, high = (int(end) for end in self.mechanism.bounds)
-        return Output(numbers=tuple(low + pick(high - low + 1) for _ in given))
 
     def error(self, confidence: Fraction) -> float:
         return self.mechanism.rank_error(confidence=confidence)

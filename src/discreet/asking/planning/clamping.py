@@ -8,11 +8,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 from discreet.asking.planning.choose_noise import largest_epsilon
 from discreet.asking.planning.exact import Bernstein, ExactPlan, ExactTable, RowCount
-from discreet.asking.planning.limit_stages import Limited, Pick, noise_for_one, promise_of, what_of
-from discreet.asking.planning.stages import Group, Stage, TableStage
+from discreet.asking.planning.limit_stages import Limited, Masses, noise_for_one, promise_of, what_of
+from discreet.asking.planning.stages import Stage, TableStage
 from discreet.asking.planning.weights import Limit
 from discreet.asking.queries import Call, Case, Expression, Key, Literal
 from discreet.kernel.accounting import Notion
@@ -70,14 +71,12 @@ class ChooseEnd(TableStage):
     def draw(self, given: tuple[int, ...], source: Source) -> Output:
         return Output(numbers=(self.mechanism.draw(given, source),))
 
-    def exact(self, given: tuple[int, ...], groups: Sequence[Group]) -> list[int]:
-        return []
+    def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
+        raise NotImplementedError("dry runs refuse limits")
 
-    def imitate(self, given: tuple[int, ...], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(numbers=(pick(len(given)),))
-
-    def moves(self, first: tuple[int, ...], second: tuple[int, ...], name: str) -> Iterator[Move]:
-        moved = [0, *(a - b for a, b in zip(first, second, strict=True))]
+    def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
+        moved = [0, *(a - b for one, other in zip(first, second, strict=True)
+                      for a, b in zip(one, other, strict=True))]  # fmt: skip
         yield Move(f"the range of {name}", max(moved) - min(moved), ONE)
 
 

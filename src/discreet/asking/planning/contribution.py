@@ -118,6 +118,10 @@ class WeightedReach:
             return Fraction(self.most)
         return Fraction(2 * self.most) if self.signed else _root_up(2 * self.most**2)
 
+    def length(self, norm: int) -> Fraction:
+        """Return the sensitivity in l1 or l2 norm: as a mechanism of that `norm` needs it."""
+        return self.distance if norm == 2 else Fraction(self.total)
+
     @property
     def _is_one_way(self) -> bool:
         return self.relation == "add/remove" or (self.numbers == 1 and not self.signed)

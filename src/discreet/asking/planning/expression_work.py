@@ -1,7 +1,7 @@
 """What an expression costs on one row: the parts that it becomes for an engine, and the seconds they take."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from discreet.asking.queries import Call, Case, Expression, Name
@@ -19,6 +19,7 @@ COPIES = {
     "floor": 3,
     "ceil": 3,
     "round": 5,
+    "sqrt": 3,
     "width_bucket": 6,
     "to_integer": 4,
     "to_number": 8,
@@ -37,6 +38,8 @@ PLAIN = {
         "abs",
         "sign",
         "coalesce",
+        "least",
+        "greatest",
         "and",
         "or",
         "not",
@@ -51,7 +54,7 @@ PLAIN = {
 class Parts:
     """The parts of SQL that something becomes, and the seconds that they take on one row.
 
-    `letters` is the length of the longest text that is written out inside: no function makes a text longer.
+    `letters` is the length of the longest text inside: what is written out, and what || and REPLACE make.
     """
 
     nodes: int = 0
@@ -105,8 +108,20 @@ def parts_of(node: Expression, costs: Costs) -> Parts:
     if _is_real(node):
         return _chain(node, costs).times(2)  # what NULLIF is of, around the outermost operation alone
     copies = COPIES.get(node.function, NULLED.get(node.function, 1))
-    inner = sum((parts_of(each, costs).times(copies) for each in node.arguments), Parts())
+    given = [parts_of(each, costs).times(copies) for each in node.arguments]
+    inner = replace(sum(given, Parts()), letters=_letters(node, given))
     return inner + _own(node, inner)
+
+
+def _letters(node: Call, given: list[Parts]) -> int:
+    """The length of the longest text that a call is of, or makes: of a stored one, that of a name."""
+    longest = max((each.letters for each in given), default=0)
+    if node.function == "concat":
+        return sum(max(each.letters, NAME_LETTERS) for each in given)
+    if node.function == "replace":
+        old, new = (len(getattr(each, "value", None) or "") for each in node.arguments[1:])
+        return max(longest, max(given[0].letters, NAME_LETTERS) * -(-new // max(old, 1)))
+    return longest
 
 
 def _is_real(node: Expression) -> bool:

@@ -6,17 +6,17 @@ Privacy: the norms of units, and their parts scaled to the limit, are functions 
 whatever limit is found.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from discreet.asking.planning.choose_noise import largest_epsilon, least_noise
 from discreet.asking.planning.contribution import Contribution, WeightedReach, weighted_reach_of
 from discreet.asking.planning.exact import Bernstein, ExactPlan, ExactTable, Sum
 from discreet.asking.planning.price import Share
-from discreet.asking.planning.stages import Group, Noise, Stage, TableStage, describe_measure
+from discreet.asking.planning.stages import Noise, Stage, TableStage, describe_measure
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.kernel.accounting import Notion
 from discreet.kernel.losses import ZCDP, PrivacyLoss, PureDP, Relation, bounded_range
@@ -26,12 +26,11 @@ from discreet.kernel.numerics import readable, readable_up
 from discreet.kernel.plan import Later, Move, Output, Released, move
 from discreet.kernel.randomness import Source
 
-Pick: TypeAlias = Callable[[int], int]
+Masses: TypeAlias = tuple[int, ...]
 
 WEIGHED = "Weighed: the rows of a unit that have a value weigh as one row together, over all groups."
 CUT = Fraction(1, 20)  # of the price: how many units are above the limit
 _LEAST, _MOST = Fraction(1, 20), Fraction(2, 5)  # of the price, that goes into finding the limit
-_LOWEST, _SPREAD = -499, 1999  # of numbers that stand in for noisy ones
 
 
 def ladder(first: int, top: int) -> tuple[int, ...]:
@@ -96,14 +95,12 @@ class ChooseLimit(TableStage):
     def draw(self, given: tuple[int, ...], source: Source) -> Output:
         return Output(numbers=(self.rungs[self.mechanism.draw(given, source)],))
 
-    def exact(self, given: tuple[int, ...], groups: Sequence[Group]) -> list[int]:
-        return []
+    def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
+        raise NotImplementedError("dry runs refuse limits")
 
-    def imitate(self, given: tuple[int, ...], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(numbers=(self.rungs[pick(len(self.rungs))],))
-
-    def moves(self, first: tuple[int, ...], second: tuple[int, ...], name: str) -> Iterator[Move]:
-        moved = [0, *(a - b for a, b in zip(first, second, strict=True))]
+    def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
+        moved = [0, *(a - b for one, other in zip(first, second, strict=True)
+                      for a, b in zip(one, other, strict=True))]  # fmt: skip
         yield Move(f"the range of {name}", max(moved) - min(moved), ONE)
 
 
@@ -141,15 +138,11 @@ class CountAbove(TableStage):
     def draw(self, given: tuple[int, ...], source: Source) -> Output:
         return Output(numbers=tuple(int(number) for number in self.mechanism.draw(list(given), source)))
 
-    def exact(self, given: tuple[int, ...], groups: Sequence[Group]) -> list[int]:
-        return []
+    def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
+        raise NotImplementedError("dry runs refuse limits")
 
-    def imitate(self, given: tuple[int, ...], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(numbers=tuple(_LOWEST + pick(_SPREAD) for _ in given))
-
-    def moves(self, first: tuple[int, ...], second: tuple[int, ...], name: str) -> Iterator[Move]:
-        distances = [a - b for a, b in zip(first, second, strict=True)]
-        yield move(name, distances, self.mechanism.sensitivity, norm=self.mechanism.norm)
+    def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
+        yield from noise_moves(self.mechanism, first, second, name)
 
 
 def two_counts(relation: Relation) -> Contribution:
@@ -202,13 +195,6 @@ class AddNoiseToAll(TableStage):
         noisy = self.mechanism.draw([number for part in parts for number in part], source)
         return self._output([int(number) for number in noisy], len(parts[0]), facts)
 
-    def exact(self, given: tuple[tuple[int, ...], ...], groups: Sequence[Group]) -> list[int]:
-        return []
-
-    def imitate(self, given: tuple[tuple[int, ...], ...], pick: Pick, shown: frozenset[Group]) -> Output:
-        *parts, facts = given
-        return self._output([_LOWEST + pick(_SPREAD) for part in parts for _ in part], len(parts[0]), facts)
-
     @staticmethod
     def _output(numbers: list[int], groups: int, facts: Sequence[int]) -> Output:
         return Output(numbers=(*numbers, *(fact for fact in facts for _ in range(groups))))
@@ -220,15 +206,20 @@ class AddNoiseToAll(TableStage):
         parts = [output.numbers[place * groups : (place + 1) * groups] for place in range(many)]
         return dict(enumerate(parts, start=self.column))
 
-    def moves(
-        self, first: tuple[tuple[int, ...], ...], second: tuple[tuple[int, ...], ...], name: str
-    ) -> Iterator[Move]:
-        distances = [
-            a - b
-            for mine, others in zip(first[:-1], second[:-1], strict=True)
-            for a, b in zip(mine, others, strict=True)
-        ]
-        yield move(name, distances, self.mechanism.sensitivity, norm=self.mechanism.norm)
+    def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
+        raise NotImplementedError("dry runs refuse limits")
+
+    def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
+        yield from noise_moves(self.mechanism, first, second, name)
+
+
+def noise_moves(noise: Noise, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
+    """Return how much of its sensitivity the numbers that got noise use."""
+    left, right = ([number for values in each for number in values] for each in (first, second))
+    if len(left) != len(right):
+        yield Move(f"how many numbers {name} is given", abs(len(left) - len(right)), 0)
+        return
+    yield move(name, [a - b for a, b in zip(left, right, strict=True)], noise.sensitivity, norm=noise.norm)
 
 
 def length(reach: WeightedReach, norm: int) -> Fraction:

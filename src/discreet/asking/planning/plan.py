@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
+from discreet.asking.after import After
 from discreet.asking.planning.clamping import Clamped
 from discreet.asking.planning.draft import Search
 from discreet.asking.planning.estimators import Estimator
@@ -124,6 +125,7 @@ class Plan:
     options: PlanOptions = field(default_factory=PlanOptions)
     search: Search | None = None
     later: Later[ExactPlan, ExactTable] | None = None
+    after: After | None = None  # what is selected from the answer: free, and no part of what is charged
 
     @property
     def asked(self) -> str:

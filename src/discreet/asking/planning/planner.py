@@ -104,7 +104,8 @@ def _plan(draft: Draft) -> Plan:
 def with_bounds(plan: Plan, found: tuple[Bounds, ...]) -> Plan:
     """Return the plan whose bounds were found: what is left of the price, and the same price."""
     assert isinstance(plan.later, AfterBounds)
-    return replace(plan.later, draft=replace(plan.later.draft, confidence=plan.confidence)).plan_with(found)
+    later = replace(plan.later, draft=replace(plan.later.draft, confidence=plan.confidence))
+    return replace(later.plan_with(found), after=plan.after)
 
 
 def finish(plan: Plan, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> Plan:

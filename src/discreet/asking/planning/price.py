@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from discreet.asking.policy import Budget, Policy, Relation
 from discreet.errors import InvalidParameter, PolicyViolation
-from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP
+from discreet.kernel.losses import ZCDP, ApproxDP, Notion, PureDP, make_notion
 from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_positive
 
 Within: TypeAlias = Real | Mapping[str, Real]
@@ -78,20 +78,14 @@ def _read_delta(delta: Real) -> Fraction:
     return failure
 
 
-def budget_of(policy: Policy) -> PureDP | ApproxDP | ZCDP | GDP:
+def budget_of(policy: Policy) -> Notion:
     """The policy's budget as a notion, under the policy's relation."""
     return as_notion(policy.budget, policy.relation)
 
 
-def as_notion(budget: Budget, relation: Relation) -> PureDP | ApproxDP | ZCDP | GDP:
+def as_notion(budget: Budget, relation: Relation) -> Notion:
     """A declared budget as a notion."""
-    numbers = dict(budget)
-    if "mu" in numbers:
-        return GDP(**numbers, relation=relation)
-    if "rho" in numbers:
-        return ZCDP(**numbers, relation=relation)
-    kind = ApproxDP if "delta" in numbers else PureDP
-    return kind(**numbers, relation=relation)
+    return make_notion(dict(budget), relation)
 
 
 def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:

@@ -7,7 +7,7 @@ the numbers of all groups together.
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from discreet.asking.planning.contribution import contribution_of, rows_counted
+from discreet.asking.planning.contribution import contribution_of, rows_counted, weighted_reach_of
 from discreet.asking.planning.exact import (
     Bernstein,
     ExactMeasure,
@@ -31,13 +31,12 @@ from discreet.kernel.plan import Draw, Group, Later, Move, Output, Released, cha
 from discreet.kernel.randomness import Source
 
 Noise: TypeAlias = Laplace | Gaussian
-Pick: TypeAlias = Callable[[int], int]
 
+Counts: TypeAlias = Mapping[Group, int]
 Bounds: TypeAlias = tuple[Fraction, Fraction]
 
 CONFIDENCE = Fraction(999, 1000)  # that no empty bin is taken for a full one
 FALLBACK: Bounds = (Fraction(0), Fraction(1))  # where no bin is full
-_SPREAD, _LOWEST = 1999, -499  # of numbers that stand in for noisy ones
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class TableStage(Draw[ExactPlan, ExactTable]):
     part: int | None
     column: int | None
     plan: ExactPlan
+    mechanism: Any
 
     @property
     def reads(self) -> tuple[ExactPlan, ...]:
@@ -83,7 +83,6 @@ class NumberStage(TableStage):
 
     kind = "noise"
 
-    mechanism: Any
     position: int | None  # of the measure; None where values of the plan's tally are counted
 
     @property
@@ -126,7 +125,13 @@ class AddNoise(NumberStage):
     mechanism: Noise
 
     def fits(self, relation: Relation) -> bool:
-        noise, moved = self.mechanism, contribution_of(self.plan, self.measure, relation)
+        noise, plan = self.mechanism, self.plan
+        if plan.excess:
+            return False
+        weighed = plan.limit is not None
+        moved = (
+            weighted_reach_of(plan, relation) if weighed else contribution_of(plan, self.measure, relation)
+        )
         return (
             noise.sensitivity >= moved.length(noise.norm) and noise.step == 1 and noise.relation == relation
         )
@@ -154,14 +159,14 @@ class AddNoise(NumberStage):
     def exact(self, given: tuple[int, ...], groups: Sequence[Group]) -> list[int]:
         return list(given)
 
-    def imitate(self, given: tuple[int, ...], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(numbers=tuple(_LOWEST + pick(_SPREAD) for _ in given))
-
-    def moves(self, first: tuple[int, ...], second: tuple[int, ...], name: str) -> Iterator[Move]:
-        if len(first) != len(second):
-            yield Move(f"how many numbers {name} is given", abs(len(first) - len(second)), 0)
+    def moves(
+        self, first: Sequence[Sequence[int]], second: Sequence[Sequence[int]], name: str
+    ) -> Iterator[Move]:
+        left, right = ([number for values in each for number in values] for each in (first, second))
+        if len(left) != len(right):
+            yield Move(f"how many numbers {name} is given", abs(len(left) - len(right)), 0)
             return
-        distances = [a - b for a, b in zip(first, second, strict=True)]
+        distances = [a - b for a, b in zip(left, right, strict=True)]
         yield move(name, distances, self.mechanism.sensitivity, norm=self.mechanism.norm)
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:
@@ -192,9 +197,6 @@ class FindBounds(AddNoise):
         """Return the bounds that the noisy counts of all bins show."""
         full = [index for index, count in enumerate(counts) if count > self.threshold]
         return (self.edges[full[0]], self.edges[full[-1] + 1]) if full else FALLBACK
-
-    def imitate(self, given: tuple[int, ...], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(numbers=self.bounds([2 * pick(2) * math.ceil(self.threshold) for _ in given]))
 
 
 class ShowKeys(TableStage):
@@ -228,22 +230,26 @@ class ShowKeys(TableStage):
         keys, plan = self.mechanism, self.plan
         enough = self.most >= rows_counted(plan, plan.measures[self.position])
         return (
-            enough and plan.labels is None
+            enough and not plan.weighs and plan.labels is None
             and keys.max_groups >= plan.max_groups and keys.relation == relation
         )  # fmt: skip
 
-    def take(self, tables: Sequence[ExactTable], released: Released) -> Mapping[Group, int]:
+    def take(self, tables: Sequence[ExactTable], released: Released) -> Counts:
         (table,) = tables
         assert self.position is not None
         return {
             group: totals[self.position] for group, totals in zip(table.groups, table.totals, strict=True)
         }
 
-    def exact(self, given: Mapping[Group, int], groups: Sequence[Group]) -> list[int]:
+    def exact(self, given: Counts, groups: Sequence[Group]) -> list[int]:
         return [given[group] for group in groups]
 
-    def moves(self, first: Mapping[Group, int], second: Mapping[Group, int], name: str) -> Iterator[Move]:
-        moved = [change for change in changes(first, second) if change]
+    def moves(self, first: Sequence[Counts], second: Sequence[Counts], name: str) -> Iterator[Move]:
+        """Return the moves: a unit holds at most max_groups keys; a replaced one comes to as many others."""
+        if len(first) != len(second):
+            yield Move(f"how often {name} are selected", abs(len(first) - len(second)), 0)
+            return
+        moved = [each for a, b in zip(first, second, strict=True) for each in changes(a, b) if each]
         swap = 1 if self.mechanism.relation == "add/remove" else 2
         yield Move(f"{name} held by one unit", len(moved), self.mechanism.max_groups * swap)
         yield Move(f"the count of one of the {name}", max(moved, default=0), self.most)
@@ -265,18 +271,14 @@ class CountAndShow(NumberStage, ShowKeys):
     def keys_sentence(self) -> str:
         return f"Keys: found in the data. One draw shows them and answers {self.what}."
 
-    def draw(self, given: Mapping[Group, int], source: Source) -> Output:
+    def draw(self, given: Counts, source: Source) -> Output:
         return _show(given, self.mechanism.draw(list(given.values()), source))
-
-    def imitate(self, given: Mapping[Group, int], pick: Pick, shown: frozenset[Group]) -> Output:
-        least = self.mechanism.threshold + 1
-        return _show(given, [least + pick(_SPREAD) if group in shown else None for group in given])
 
     def between(self, value: int, confidence: Fraction) -> tuple[int, int]:
         return self.mechanism.between(value, confidence)
 
 
-def _show(given: Mapping[Group, int], noisy: Sequence[int | None]) -> Output:
+def _show(given: Counts, noisy: Sequence[int | None]) -> Output:
     shown = {group: number for group, number in zip(given, noisy, strict=True) if number is not None}
     return Output(tuple(shown), tuple(shown.values()))
 
@@ -304,12 +306,9 @@ class SelectKeys(ShowKeys):
     def sentence(self) -> str:
         return self.keys_sentence
 
-    def draw(self, given: Mapping[Group, int], source: Source) -> Output:
+    def draw(self, given: Counts, source: Source) -> Output:
         kept = self.mechanism.draw(np.array(list(given.values()), dtype=np.int64), source)
         return Output(tuple(group for group, keep in zip(given, kept.tolist(), strict=True) if keep))
-
-    def imitate(self, given: Mapping[Group, int], pick: Pick, shown: frozenset[Group]) -> Output:
-        return Output(tuple(group for group in given if group in shown))
 
 
 Stage: TypeAlias = TableStage | Later[ExactPlan, ExactTable]

@@ -6,40 +6,32 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidParameter
+from discreet.kernel.losses import Notion
+from discreet.kernel.losses.notion import find_notion
 from discreet.kernel.numerics import exact, exact_delta, exact_epsilon, exact_positive, exact_whole
 
 Budget: TypeAlias = tuple[tuple[str, Fraction], ...]
 
-# The names each notion goes by: pure and approximate, zero-concentrated, Gaussian.
-SHAPES = ({"epsilon"}, {"epsilon", "delta"}, {"rho"}, {"rho", "delta"}, {"mu"})
+READERS = {"epsilon": exact_epsilon, "delta": exact_delta}  # other numbers of a notion are positive
 
 
 def read_budget(value: object) -> Budget:
-    """Return a budget from a mapping, or from any notion whose fields carry these names.
+    """Return a budget from a mapping, or from a notion.
 
     >>> read_budget({"epsilon": 1, "delta": 1e-6})
     (('delta', Fraction(1, 1000000)), ('epsilon', Fraction(1, 1)))
     """
-    names = ("epsilon", "delta", "rho", "mu")
-    if isinstance(value, Mapping):
-        given = dict(value)
-    else:
-        given = {name: getattr(value, name) for name in names if name in _fields(value)}
-    if set(given) not in SHAPES:
-        raise InvalidParameter(
-            "budget must be { epsilon }, { epsilon, delta }, { rho }, { rho, delta } or { mu }, "
-            f"got {sorted(map(str, given))}.",
-            parameter="budget",
-        )
-    readers = {"epsilon": exact_epsilon, "delta": exact_delta, "rho": exact_positive, "mu": exact_positive}
-    return tuple((name, readers[name](given[name], name=f"budget {name}")) for name in sorted(given))
+    given = (
+        dict(value) if isinstance(value, Mapping) else value.numbers() if isinstance(value, Notion) else {}
+    )
+    find_notion(given)
+    return tuple(
+        (name, READERS.get(name, exact_positive)(given[name], name=f"budget {name}"))
+        for name in sorted(given)
+    )
 
 
-def _fields(value: object) -> tuple[str, ...]:
-    return tuple(getattr(type(value), "__dataclass_fields__", ()))
-
-
-SERVER_SETTINGS = {"deadline_s", "approve_above", "max_cells"}
+SERVER_SETTINGS = {"deadline_s", "approve_above", "max_cells", "daily", "default_price", "postgres"}
 MAX_CELLS, MOST_CELLS = 1_000_000, 10**9
 DEADLINE_S, SHORTEST_DEADLINE_S, LONGEST_DEADLINE_S = 2.0, 0.05, 3600.0
 
@@ -51,12 +43,16 @@ class Serving:
     `deadline_s` is the time for each pass over the data: an answer leaves after as many of them as its plan
     has passes, never earlier. What is asked at once has at most `max_cells` numbers in its answers: groups x
     columns x grouping sets. A question whose price is above `approve_above` in any number waits for an
-    owner.
+    owner. A token may spend at most `daily` in a day. `postgres` is the port of the PostgreSQL protocol,
+    where a question without a price has the `default_price`, if there is one.
     """
 
     deadline_s: float = DEADLINE_S
     max_cells: int = MAX_CELLS
     approve_above: Budget | None = None
+    daily: Budget | None = None
+    default_price: Budget | None = None
+    postgres: int | None = None
 
 
 def read_serving(settings: Mapping[str, Any]) -> Serving:
@@ -82,6 +78,11 @@ def read_serving(settings: Mapping[str, Any]) -> Serving:
         raise InvalidParameter(
             f"max_cells must be at most {MOST_CELLS:,}, got {cells}.", parameter="max_cells"
         )
-    limit = settings.get("approve_above")
-    above = None if limit is None else read_budget(limit)
-    return Serving(deadline_s=deadline, approve_above=above, max_cells=cells)
+    named = ("approve_above", "daily", "default_price")
+    budgets = {name: read_budget(settings[name]) for name in named if name in settings}
+    if any(name == "mu" for name, _ in budgets.get("default_price", ())):
+        raise InvalidParameter("default_price must be in epsilon or rho.", parameter="default_price")
+    port = None
+    if "postgres" in settings:
+        port = exact_whole(settings["postgres"], name="postgres", least=0)
+    return Serving(deadline_s=deadline, max_cells=cells, postgres=port, **budgets)

@@ -5,35 +5,41 @@ Anything that is neither read nor listed here is refused all the same; this page
 
 _CLOCK = ("clock", "The time of asking is no part of the data. Write the date out, as DATE '2026-11-15'.")
 _RANDOM = ("randomness", "Random functions are not allowed: discreet draws the noise. Leave it out.")
-_WINDOW = ("window", "Window functions mix the rows of many people. Group by the unit in a subquery instead.")
+_WINDOW = (
+    "window",
+    "Before the noise a window would mix the rows of many people. Put it around aggregates, as "
+    "SUM(COUNT(*)) OVER (), or group by the unit in a subquery.",
+)
 _SUBQUERY = (
     "subquery",
-    "A subquery may be in FROM only: in a condition, one person's row could decide for all. "
-    "Ask two questions, or join on the unit.",
+    "Before the noise a subquery may be in FROM only: one person's row could decide for all. "
+    "Select from what was released, WITH t AS (...), or join on the unit.",
 )
 _ONE_ROW = (
     "single_row",
     "An aggregate that returns one person's row is not allowed. Use QUANTILE, MIN or MAX.",
 )
-_REGEX = ("pattern", "Regular expressions are not allowed. Use LIKE with a pattern such as 'Ott%'.")
-_LISTS = ("nested_value", "Lists and structs are not allowed. Ask about plain columns.")
+_REGEX = (
+    "pattern",
+    "How long a regular expression takes depends on one person's text, and time tells. Use LIKE 'Ott%'.",
+)
+_LISTS = (
+    "nested_value",
+    "Lists make many rows of one person's, beyond their limit. Ask about plain columns.",
+)
 _COLLECT = (
     "collects_rows",
     "An aggregate that collects values would print the data. Use GROUP BY and COUNT(*).",
 )
 _SYSTEM = ("system_function", "Functions that read files, settings or other tables are not allowed.")
-_CHOICE = (
-    "unknown_function",
-    "IF, LEAST, GREATEST and NULLIF are not allowed. Write CASE WHEN ... THEN ... END.",
-)
 _BITS = ("unknown_function", "Bit operators are not allowed. Use arithmetic, // and %.")
-_TEXT = ("unknown_function", "Texts are not joined. Ask about their parts, or name cases with CASE WHEN.")
-_POWER = ("unknown_function", "Powers, roots and logarithms are not allowed on rows. Write x * x.")
-_QUANTILE = ("quantile", "Quantiles are written QUANTILE(x, 0.25) or MEDIAN(x).")
-_POPULATION = ("unknown_function", "The population forms are not offered. Use VARIANCE(x) or STDDEV(x).")
+_POWER = ("unknown_function", "Powers and roots of rows are x * x, POWER(x, 2) and SQRT(x). Any are of "
+          "aggregates, as POWER(AVG(x), 3.5).")  # fmt: skip
 _PARAMETER = ("parameter", "Parameters are not bound here. Write the value into the question.")
-_NULL_SAFE = ("null_safe", "IS DISTINCT FROM is not allowed. Write a <> b OR a IS NULL.")
-_LOGICAL = ("unknown_function", "Write COUNT(*) FILTER (WHERE ...) and compare it with 0.")
+_LOGICAL = (
+    "unknown_function",
+    "Whether one row holds is one person's secret. Write COUNT_IF(...) and compare it with the noise.",
+)
 
 ADVICE: dict[str, tuple[str, str]] = {
     "now": _CLOCK,
@@ -71,7 +77,6 @@ ADVICE: dict[str, tuple[str, str]] = {
     "RegexpReplace": _REGEX,
     "SimilarTo": _REGEX,
     "Glob": _REGEX,
-    "ILike": ("pattern", "ILIKE is not allowed. Write LOWER(x) LIKE 'ott%'."),
     "Escape": ("pattern", "ESCAPE is not allowed in LIKE."),
     "Array": _LISTS,
     "Struct": _LISTS,
@@ -96,47 +101,38 @@ ADVICE: dict[str, tuple[str, str]] = {
     "stats": _SYSTEM,
     "version": _SYSTEM,
     "CurrentUser": _SYSTEM,
-    "If": _CHOICE,
-    "Least": _CHOICE,
-    "Greatest": _CHOICE,
-    "Nullif": _CHOICE,
     "BitwiseAnd": _BITS,
     "BitwiseOr": _BITS,
     "BitwiseXor": _BITS,
     "BitwiseNot": _BITS,
     "BitwiseLeftShift": _BITS,
     "BitwiseRightShift": _BITS,
-    "DPipe": _TEXT,
-    "Concat": _TEXT,
-    "Repeat": _TEXT,
-    "Pow": _POWER,
-    "Sqrt": _POWER,
-    "Ln": _POWER,
-    "Log": _POWER,
-    "Exp": _POWER,
-    "PercentileCont": _QUANTILE,
-    "PercentileDisc": _QUANTILE,
-    "ApproxQuantile": _QUANTILE,
-    "WithinGroup": _QUANTILE,
-    "VariancePop": _POPULATION,
-    "StddevPop": _POPULATION,
+    "Repeat": ("unknown_function", "Texts are not repeated. Join them with ||."),
+    "Cbrt": _POWER,
+    "Logarithm": (
+        "unknown_function",
+        "Logarithms, exponentials and powers of rows differ between engines in the last digit. Take them of "
+        "an aggregate, as LN(AVG(x)), or count in buckets: WIDTH_BUCKET(x, low, high, count).",
+    ),
     "Placeholder": _PARAMETER,
     "Parameter": _PARAMETER,
-    "NullSafeEQ": _NULL_SAFE,
-    "NullSafeNEQ": _NULL_SAFE,
     "LogicalOr": _LOGICAL,
     "LogicalAnd": _LOGICAL,
-    "CountIf": _LOGICAL,
-    "Grouping": ("grouping", "GROUPING() is not needed: a key that a set leaves out is NULL."),
+    "Grouping": ("grouping", "A key that a set leaves out is NULL: write city IS NULL for GROUPING(city)."),
+    "geometric_mean": (
+        "unknown_function",
+        "A geometric mean needs the logarithm of every row, which engines round differently. Ask a MEDIAN.",
+    ),
     "Star": ("star", "* is allowed in COUNT(*) and alone in a row-wise subquery only."),
-    "ApproxDistinct": ("distinct", "Only the unit is counted with DISTINCT: COUNT(DISTINCT unit)."),
+    "ApproxDistinct": (
+        "count_distinct",
+        "A sketch of distinct values is not private. COUNT(DISTINCT x) counts the unit, or declared keys.",
+    ),
     "Interval": (
         "interval",
-        "An interval is added to a date written out: DATE '2026-01-01' + INTERVAL '3' MONTH.",
+        "An interval is added to a date written out, DATE '2026-01-01' + INTERVAL '3' MONTH; days and weeks "
+        "also to a column that is compared with one. Write DATE_DIFF('day', a, b) for others.",
     ),
     "StrToTime": ("cast_type", "Dates are read with CAST(x AS DATE), which gives NULL for what is none."),
     "Try": ("unknown_function", "TRY is not needed: nothing fails here. Leave it out."),
-    "DayOfWeek": ("date_part", "Write EXTRACT(dow FROM x): Sunday is 0."),
-    "DayOfYear": ("date_part", "Write EXTRACT(doy FROM x)."),
-    "DayOfMonth": ("date_part", "Write EXTRACT(day FROM x)."),
 }

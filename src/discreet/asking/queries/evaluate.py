@@ -25,6 +25,7 @@ NUMBER_GRAMMAR = r"[+-]?([0-9]{1,200}(\.[0-9]{0,200})?|\.[0-9]{1,200})([eE][+-]?
 DATE_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 TIMESTAMP_GRAMMAR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
 
+LAST_DAY = datetime.date.max.toordinal()
 UPPER, LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -68,6 +69,8 @@ LENIENT: dict[str, Callable[[list[Any]], Value]] = {
     "or": _or,
     "is_null": lambda values: values[0] is None,
     "coalesce": lambda values: next((value for value in values if value is not None), None),
+    "least": lambda values: min((value for value in values if value is not None), default=None),
+    "greatest": lambda values: max((value for value in values if value is not None), default=None),
 }
 
 
@@ -162,6 +165,15 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 def _substr(text: str, start: int, length: int | None = None) -> Value:
     return text[start - 1 :] if length is None else text[start - 1 : start - 1 + length]
+
+
+def _split_part(text: str, mark: str, part: int) -> Value:
+    parts = text.split(mark)
+    return parts[part - 1] if part <= len(parts) else ""
+
+
+def _root(value: float) -> Value:
+    return math.sqrt(value) if value >= 0 else None
 
 
 def _width_bucket(value: float, low: float, high: float, count: int) -> Value:
@@ -272,6 +284,14 @@ STRICT: dict[str, Callable[..., Value]] = {
     "upper": lambda text: text.translate(str.maketrans(LOWER, UPPER)),
     "length": len,
     "substr": _substr,
+    "concat": lambda *texts: "".join(texts),
+    "trim": lambda text: text.strip(" "),
+    "ltrim": lambda text: text.lstrip(" "),
+    "rtrim": lambda text: text.rstrip(" "),
+    "replace": lambda text, old, new: text.replace(old, new),
+    "split_part": _split_part,
+    "sqrt": _root,
+    "date_of": lambda day: datetime.date.fromordinal(min(max(day, 1), LAST_DAY)),  # of released numbers alone
     "width_bucket": _width_bucket,
     "to_integer": _to_integer,
     "to_number": _to_number,

@@ -57,7 +57,7 @@ class Name(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """One of the total functions of `discreet.asking.queries.types`."""
+    """One of the total functions of `discreet.asking.queries.functions`."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -73,7 +73,8 @@ class Case(Expression):
 
 AggregateName: TypeAlias = OneOf[
     "count_rows", "count", "count_units", "sum", "average", "variance", "deviation", "quantile", "minimum",
-    "maximum", "mode", "count_distinct",
+    "maximum", "mode", "count_distinct", "variance_population", "deviation_population", "correlation",
+    "covariance", "covariance_population", "slope", "intercept",
 ]  # fmt: skip
 
 
@@ -85,6 +86,35 @@ class Aggregate(Expression):
     argument: Expression | None = None
     condition: Expression | None = None  # FILTER (WHERE ...)
     fraction: Fraction | None = None  # of a quantile
+    other: Expression | None = None  # what the argument is compared with, of CORR and its kin
+
+
+@dataclass(frozen=True)
+class Frame(Node):
+    """The rows of a window that count: from so many before (None: all), to so many after; 0 is the row."""
+
+    kind: OneOf["ROWS", "RANGE", "GROUPS"]
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True)
+class Window(Expression):
+    """A number about the rows around one, in a table that was released; never before the noise."""
+
+    function: str  # an aggregate's name, or one of `WINDOWS`
+    arguments: tuple[Expression, ...] = ()
+    condition: Expression | None = None
+    partition: tuple[Expression, ...] = ()
+    order: tuple["Order", ...] = ()
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True)
+class Scalar(Expression):
+    """The one value of a query over a table that was released."""
+
+    query: "Select"
 
 
 @dataclass(frozen=True)
@@ -132,15 +162,19 @@ class Join(Node):
 
 @dataclass(frozen=True)
 class Order(Node):
-    """One term of ORDER BY, over the released columns."""
+    """One term of ORDER BY, over the released columns. Missing values are last unless first is asked for."""
 
     expression: Expression
     descending: bool = False
+    nulls_first: bool = False
 
 
 @dataclass(frozen=True)
 class Select(Node):
-    """One SELECT. `sets` lists, for GROUPING SETS, the positions in `keys` that each set groups by."""
+    """One SELECT. `sets` lists, for GROUPING SETS, the positions in `keys` that each set groups by.
+
+    Only what is selected from a released table has the last three.
+    """
 
     outputs: tuple[Output, ...]
     source: "Source"
@@ -150,17 +184,31 @@ class Select(Node):
     having: Expression | None = None
     order: tuple[Order, ...] = ()
     limit: int | None = None
+    offset: int = 0
+    qualify: Expression | None = None
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
 class Union(Node):
-    """UNION ALL: the rows of every member, in FROM only."""
+    """UNION ALL: the rows of every member."""
 
     members: tuple[Select, ...]
 
 
+@dataclass(frozen=True)
+class Pivot(Node):
+    """PIVOT source ON column USING aggregates GROUP BY keys: a column for each label (None: as declared)."""
+
+    source: "Source"
+    on: Expression
+    labels: tuple[Literal, ...] | None
+    using: tuple[Output, ...]
+    keys: tuple[Expression, ...]
+
+
 Source: TypeAlias = TableName | Nested | Join
-Query: TypeAlias = Select | Union
+Query: TypeAlias = Select | Union | Pivot
 
 
 def children(node: Expression) -> tuple[Expression, ...]:
@@ -170,7 +218,15 @@ def children(node: Expression) -> tuple[Expression, ...]:
     if isinstance(node, Case):
         return (*(part for branch in node.branches for part in branch), node.otherwise)
     if isinstance(node, Aggregate):
-        return tuple(part for part in (node.argument, node.condition) if part is not None)
+        return tuple(part for part in (node.argument, node.other, node.condition) if part is not None)
+    if isinstance(node, Window):
+        ordered = (each.expression for each in node.order)
+        return (
+            *node.arguments,
+            *(() if node.condition is None else (node.condition,)),
+            *node.partition,
+            *ordered,
+        )
     return ()
 
 
@@ -188,6 +244,17 @@ def has_aggregate(node: Expression) -> bool:
     return any(isinstance(each, Aggregate) for each in walk(node))
 
 
+def has_window(node: Expression) -> bool:
+    """Return whether it contains a window."""
+    return any(isinstance(each, Window) for each in walk(node))
+
+
+def aggregates(query: "Select") -> bool:
+    """Return whether a SELECT gives one row for each group."""
+    outputs = [each.expression for each in query.outputs if each.expression is not None]
+    return bool(query.keys) or query.sets is not None or any(map(has_aggregate, outputs))
+
+
 SHORT_NAMES = {
     "count_rows": "count",
     "count_units": "units",
@@ -195,6 +262,13 @@ SHORT_NAMES = {
     "deviation": "stddev",
     "minimum": "min",
     "maximum": "max",
+    "variance_population": "var_pop",
+    "deviation_population": "stddev_pop",
+    "correlation": "corr",
+    "covariance": "covar_samp",
+    "covariance_population": "covar_pop",
+    "slope": "regr_slope",
+    "intercept": "regr_intercept",
 }
 
 

@@ -7,6 +7,7 @@ since it starts from the 64 bits of an integer, and no plan runs an integer expr
 digits.
 """
 
+import datetime
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -45,6 +46,8 @@ def range_of(node: Expression, names: RangeOf) -> Range | None:
     True
     """
     if isinstance(node, Literal):
+        if type(node.value) is datetime.date:
+            return (Fraction(node.value.toordinal()),) * 2
         plain = isinstance(node.value, int | float) and not isinstance(node.value, bool)
         return (Fraction(node.value),) * 2 if plain else None  # type: ignore[arg-type]
     if isinstance(node, Name):
@@ -54,8 +57,10 @@ def range_of(node: Expression, names: RangeOf) -> Range | None:
         return _hull([range_of(each, names) for each in values if not _is_null(each)])
     if not isinstance(node, Call):
         return None
-    if node.function in ("width_bucket", "coalesce", *SPANS):
+    if node.function in ("width_bucket", "coalesce", "least", "greatest", *SPANS) or _is_square(node):
         return _special(node, names)
+    if node.function == "to_integer" and node.arguments[0].type == "boolean":
+        return Fraction(0), Fraction(1)
     known = [each for each in (range_of(argument, names) for argument in node.arguments) if each is not None]
     if len(known) < len(node.arguments) or node.function not in RULES:
         return None
@@ -65,6 +70,11 @@ def range_of(node: Expression, names: RangeOf) -> Range | None:
 def _special(node: Call, names: RangeOf) -> Range | None:
     if node.function == "coalesce":
         return _hull([range_of(each, names) for each in node.arguments if not _is_null(each)])
+    if node.function in ("least", "greatest"):
+        return _extreme(node, [range_of(each, names) for each in node.arguments])
+    if node.function == "multiply":
+        found = range_of(node.arguments[0], names)
+        return None if found is None else tuple(each * each for each in _size(found))  # type: ignore[return-value]
     if node.function == "width_bucket":
         count = node.arguments[3]
         assert isinstance(count, Literal)
@@ -72,6 +82,32 @@ def _special(node: Call, names: RangeOf) -> Range | None:
         return Fraction(0), Fraction(count.value + 1)
     low, high = SPANS[node.function]
     return (Fraction(low), Fraction(high)) if node.function != "length" else None
+
+
+def _is_square(node: Call) -> bool:
+    return node.function == "multiply" and node.arguments[0] == node.arguments[1]
+
+
+def _extreme(node: Call, ranges: list[Range | None]) -> Range | None:
+    """Return the range of LEAST or GREATEST: what is written out is never missing, so the least is at most
+    that; of the others any may be missing.
+    """
+    hull = _hull([each for each, part in zip(ranges, node.arguments, strict=True) if not _is_null(part)])
+    known = [each for each, part in zip(ranges, node.arguments, strict=True)
+             if isinstance(part, Literal) and each is not None]  # fmt: skip
+    if hull is None:
+        return None
+    if node.function == "least":
+        return hull[0], min([hull[1], *(high for _, high in known)])
+    return max([hull[0], *(low for low, _ in known)]), hull[1]
+
+
+def _root(value: Range) -> Range | None:
+    """Return ends of the square root, a step of doubles outwards; below zero there is none."""
+    if value[1] < 0:
+        return None
+    low, high = (math.sqrt(max(0.0, float(end))) for end in value)
+    return Fraction(math.nextafter(low, 0.0)), Fraction(math.nextafter(high, math.inf))
 
 
 def _is_null(node: Expression) -> bool:
@@ -132,6 +168,8 @@ RULES: dict[str, Callable[..., Range | None]] = {
     ),
     "to_integer": lambda value: (Fraction(math.floor(value[0])), Fraction(math.ceil(value[1]))),
     "to_number": lambda value: value,
+    "to_date": lambda value: value,
+    "sqrt": _root,
 }
 
 
@@ -149,7 +187,7 @@ def integer_span(node: Expression) -> tuple[int, int]:
     if isinstance(node, Call):
         if node.function in SPANS:
             return SPANS[node.function]
-        if node.function == "coalesce":
+        if node.function in ("coalesce", "least", "greatest"):
             return _widest(list(node.arguments))
         if node.function in SPANNED and node.arguments[0].type == "integer":
             spans = [tuple(map(Fraction, integer_span(each))) for each in node.arguments]

@@ -1,25 +1,30 @@
 """Name resolution: from the tree and the policy to a question that can be planned."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from discreet.asking.policy import Policy
+from discreet.asking.queries.advice import ADVICE
 from discreet.asking.queries.builder import Builder
+from discreet.asking.queries.derived import CALENDAR, as_date, derive, is_day_number, of_days
 from discreet.asking.queries.nodes import (
     Aggregate,
-    Call,
-    Case,
     Expression,
     Literal,
     Name,
     Nested,
     Output,
+    Pivot,
     Query,
+    Scalar,
     Select,
     Slot,
     Union,
+    Window,
+    aggregates,
     check_size,
     has_aggregate,
+    has_window,
     refuse,
     underline,
 )
@@ -68,28 +73,43 @@ def resolve(query: Query, policy: Policy, *, text: str | None = None) -> Questio
 def _resolve(query: Query, policy: Policy) -> Question:
     if isinstance(query, Union):
         refuse("set_operation", "UNION ALL must be in FROM, and is then aggregated.", query)
-    if isinstance(query.source, Nested) and _is_released(query.source.query, policy):
-        inner = query.source.query
-        assert isinstance(inner, Select)
-        return _resolve_outer(query, _resolve(inner, policy), query.source.alias)
+    if isinstance(query, Pivot) or is_released(query, policy):
+        refuse("released", "This is selected from an answer. Ask it with ask or explain.", query)
+    refuse_after_noise(query)
     return _resolve_question(query, policy)
 
 
-def _is_released(query: Query, policy: Policy) -> bool:
-    """Return whether a subquery is itself a question, so that what surrounds it is post-processing."""
+def is_released(query: Query, policy: Policy) -> bool:
+    """Return whether a query selects from what is itself a question: all of it follows the noise."""
     if isinstance(query, Union):
-        return False
-    if isinstance(query.source, Nested) and _is_released(query.source.query, policy):
+        return any(is_question(each, policy) for each in query.members)
+    source = query.source
+    return isinstance(source, Nested) and is_question(source.query, policy)
+
+
+def is_question(query: Query, policy: Policy) -> bool:
+    """Return whether a query gives released rows, and not rows of people."""
+    if isinstance(query, Pivot) or is_released(query, policy):
         return True
-    return _aggregates(query) and not is_per_unit(query, _source(query, policy))
+    return (
+        isinstance(query, Select) and aggregates(query) and not is_per_unit(query, source_of(query, policy))
+    )
 
 
-def _aggregates(query: Select) -> bool:
-    outputs = [each.expression for each in query.outputs if each.expression is not None]
-    return bool(query.keys) or query.sets is not None or any(map(has_aggregate, outputs))
+def refuse_after_noise(query: Select) -> None:
+    """Refuse the clauses that only a released table may have."""
+    if query.distinct:
+        refuse("distinct", "DISTINCT, and UNION without ALL, compare the rows of many people. GROUP BY the "
+               "columns and COUNT(*), or write UNION ALL.", query)  # fmt: skip
+    if query.qualify is not None:
+        refuse(*ADVICE["Window"], query.qualify)
+    if any(each.nulls_first for each in query.order):
+        refuse("nulls_order", "NULLS FIRST orders what was released.", query)
+    if query.offset:
+        refuse("limit_in_rows", "OFFSET would choose among people. Move it to the end.", query)
 
 
-def _source(query: Select, policy: Policy) -> Relation:
+def source_of(query: Select, policy: Policy) -> Relation:
     def nested(inner: Query, alias: str) -> Relation:
         return resolve_rows(inner, alias, policy)
 
@@ -101,10 +121,13 @@ def resolve_rows(query: Query, alias: str, policy: Policy) -> Relation:
     """Return a query in FROM as rows: a row-wise SELECT, a UNION ALL of them, or one row for each unit."""
     if isinstance(query, Union):
         return _stack(query, alias, policy)
+    if isinstance(query, Pivot):
+        refuse("nested_aggregate", "PIVOT gives a table that was released. Select from it alone.", query)
+    refuse_after_noise(query)
     if query.order or query.limit is not None:
         refuse("limit_in_rows", "ORDER BY and LIMIT would choose among people. Move them to the end.", query)
-    source = _source(query, policy)
-    if not _aggregates(query):
+    source = source_of(query, policy)
+    if not aggregates(query):
         if query.having is not None:
             refuse("clause", "HAVING follows GROUP BY. Use WHERE.", query.having)
         return _project(query, source, alias)
@@ -200,7 +223,14 @@ class Release:
     def lower(self, node: Expression) -> Expression:
         """Return the expression over slots; a bare column that is no key is refused."""
         if isinstance(node, Aggregate):
-            return self._slot(type_aggregate(node, self.scope))
+            days = of_days(node, self.scope)
+            if days is not None:
+                return as_date(self._slot(type_aggregate(days, self.scope)))
+            return derive(type_aggregate(node, self.scope), self.scope, self._slot)
+        if isinstance(node, Window):
+            refuse(*ADVICE["Window"], node)
+        if isinstance(node, Scalar):
+            refuse(*ADVICE["Subquery"], node)
         if isinstance(node, Name) and node.table is None and self._alias(node) is not None:
             return self._alias(node)  # type: ignore[return-value]
         typed = None if has_aggregate(node) else self._as_key(node)
@@ -236,14 +266,17 @@ class Release:
 
 
 def _resolve_question(query: Select, policy: Policy) -> Question:
-    rows = _source(query, policy)
+    rows = source_of(query, policy)
     if is_public(rows):
         refuse("public_table", "A question is about a private table. Public tables are joined to it.", query)
-    if not _aggregates(query):
+    if not aggregates(query):
+        for each in query.outputs:
+            if each.expression is not None and has_window(each.expression):
+                refuse(*ADVICE["Window"], each.expression)
         refuse("rows", "A question must aggregate: no row is shown. Use COUNT, SUM, AVG ...", query)
     scope = Scope(rows.fields)
     aliases = {each.name.lower(): each.expression for each in query.outputs if each.expression is not None}
-    keys = [assign_types(_expand(key, aliases, scope), scope) for key in query.keys]
+    keys = [assign_types(expand(key, aliases, scope), scope) for key in query.keys]
     release = Release(scope, keys)
     columns = tuple((each.name, _lower_output(each, release)) for each in query.outputs)
     _check_names([name for name, _ in columns], query)
@@ -267,7 +300,7 @@ def _resolve_question(query: Select, policy: Policy) -> Question:
     )
 
 
-def _expand(key: Expression, aliases: dict[str, Expression], scope: Scope) -> Expression:
+def expand(key: Expression, aliases: dict[str, Expression], scope: Scope) -> Expression:
     """Return a GROUP BY term that names an output means that output, unless a column has the name."""
     if isinstance(key, Name) and key.table is None and scope.find(key) is None:
         meant = aliases.get(key.name.lower(), key)
@@ -298,6 +331,8 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
         return Measure(aggregate)
     if aggregate.function not in ("mode", "count_distinct"):
         bounds = None if aggregate.function == "count" else scope.range(argument)
+        if bounds is None and is_day_number(argument) and aggregate.function != "sum":
+            bounds = CALENDAR
         counted = Scope(where_true(scope.fields, aggregate.condition))
         return Measure(aggregate, range=bounds, present=is_present(argument, counted))
     domain = domain_of(argument, scope)
@@ -310,61 +345,12 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
     return Measure(aggregate, domain=tuple(label for label in domain if label is not None))
 
 
-def _resolve_outer(query: Select, inner: Question, alias: str) -> Question:
-    """Return a SELECT over a released table: its expressions are put on top of the inner question's."""
-    if inner.limit is not None:
-        refuse("outer_limit", "A query around LIMIT is not allowed. Move LIMIT outside.", query)
-    fields = tuple(Field(alias, name, expression.type or "text") for name, expression in inner.columns)
-    scope = Scope(fields)
-    if _aggregates(query):
-        refuse("outer_aggregate", "Released values are not aggregated again. Ask for the total.", query)
-    meanings = dict(inner.columns)
-    place: Callable[[Expression], Expression] = lambda node: _substitute(assign_types(node, scope), meanings)  # noqa: E731
-    columns: list[tuple[str, Expression]] = []
-    for output in query.outputs:
-        columns.extend(
-            [(output.name, place(output.expression))] if output.expression is not None else inner.columns
-        )
-    _check_names([name for name, _ in columns], query)
-    outer = {name.lower(): expression for name, expression in columns}
-    conditions = [] if inner.having is None else [inner.having]
-    for each in (query.where, query.having):
-        conditions.extend([] if each is None else [as_condition(place(each))])
-    order = tuple(Term(_order_term(each.expression, outer, place), each.descending) for each in query.order)
-    having = None
-    for condition in conditions:
-        having = condition if having is None else Call("and", (having, condition), type="boolean")
-    _check_released(columns, having, order)
-    return replace(
-        inner, columns=tuple(columns), having=having, order=order or inner.order, limit=query.limit
-    )
-
-
 def _check_released(
     columns: Sequence[tuple[str, Expression]], having: Expression | None, order: Sequence[Term]
 ) -> None:
     """Refuse what is computed from released values where it doubles with every SELECT around it."""
     rest = [] if having is None else [having]
     check_size(*(each for _, each in columns), *rest, *(each.expression for each in order))
-
-
-def _order_term(
-    node: Expression, outer: dict[str, Expression], place: Callable[[Expression], Expression]
-) -> Expression:
-    if isinstance(node, Name) and node.table is None and node.name.lower() in outer:
-        return outer[node.name.lower()]
-    return place(node)
-
-
-def _substitute(node: Expression, meanings: dict[str, Expression]) -> Expression:
-    if isinstance(node, Name):
-        return meanings[node.name]
-    if isinstance(node, Call):
-        return replace(node, arguments=tuple(_substitute(each, meanings) for each in node.arguments))
-    if isinstance(node, Case):
-        branches = tuple((_substitute(a, meanings), _substitute(b, meanings)) for a, b in node.branches)
-        return replace(node, branches=branches, otherwise=_substitute(node.otherwise, meanings))
-    return node
 
 
 def read_question(question: str | Builder | Query, policy: Policy) -> Question:
@@ -378,6 +364,6 @@ def read_tree(question: str | Builder | Query) -> Query:
         return read_sql(question)
     if isinstance(question, Builder):
         return question.query
-    if isinstance(question, Select | Union):
+    if isinstance(question, Select | Union | Pivot):
         return question
     raise InvalidParameter(f"a question must be SQL text or a builder, got {type(question).__name__}.")

@@ -218,7 +218,8 @@ def _connect(
             return joined, used
     return refuse(
         "join_key",
-        "Sources are joined on a public table's key, a declared foreign key, or the unit on both sides.",
+        "A joined row must belong to one person: join on a public table's key, a declared foreign key, or "
+        "the unit on both sides.",
         join,
     )
 

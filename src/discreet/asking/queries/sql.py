@@ -8,19 +8,24 @@ shadow another.
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from discreet.asking.queries import sql_rewritten, sql_windows
 from discreet.asking.queries.nodes import (
+    Aggregate,
     Expression,
     Join,
     Literal,
+    Name,
     Nested,
     Order,
     Output,
+    Pivot,
     Query,
     Select,
     Source,
@@ -28,16 +33,22 @@ from discreet.asking.queries.nodes import (
     Union,
     check_size,
     default_name,
+    has_aggregate,
+    has_window,
     refuse,
     underline,
 )
-from discreet.asking.queries.sql_expressions import is_digits, only, place_of, read_expression
+from discreet.asking.queries.sql_expressions import READERS, is_digits, only, place_of, read_expression
 from discreet.errors import UnsupportedQuery
 
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 5_000
 MOST_SETS = 64
 MOST_NESTED = 50  # parentheses, CASEs and subqueries inside one another
+
+_SAMPLE = "A sample is no more private than its rows, and less exact. Ask about the whole table."
+
+READERS.update(sql_rewritten.READERS | sql_windows.READERS)
 
 Scope: TypeAlias = Mapping[str, Query]  # common table expressions by lower-case name
 
@@ -69,7 +80,8 @@ def _parse(text: str) -> exp.Expression:
     except SqlglotError as error:
         refuse("syntax", _describe(error), _place_of_error(error))
     if len(statements) != 1:
-        refuse("several_statements", f"A question must be one SELECT, got {len(statements)} statements.")
+        message = f"A question must be one SELECT, got {len(statements)} statements. Ask them as a list."
+        refuse("several_statements", message)
     statement = statements[0]
     assert isinstance(statement, exp.Expression)
     return statement
@@ -79,8 +91,10 @@ def _check_start(tokens: list[sqlglot.Token]) -> None:
     first = next((token for token in tokens if token.text != "("), None)
     if first is None:
         refuse("several_statements", "A question must be one SELECT, got none.")
-    if first.text.upper() not in ("SELECT", "WITH", "FROM"):
-        refuse("not_select", "A question must begin with SELECT or WITH.", (first.start, first.end + 1))
+    if first.text.upper() not in ("SELECT", "WITH", "FROM", "PIVOT"):
+        refuse(
+            "not_select", "A question must begin with SELECT, WITH or PIVOT.", (first.start, first.end + 1)
+        )
 
 
 def _check_size(tokens: list[sqlglot.Token]) -> None:
@@ -126,6 +140,8 @@ def _read_any_query(node: exp.Expression, scope: Scope) -> Query:
         return _read_select(node, scope)
     if isinstance(node, exp.Union):
         return _read_union(node, scope)
+    if isinstance(node, exp.Pivot):
+        return _read_pivot(node, scope)
     if isinstance(node, exp.SetOperation):
         refuse("set_operation", "Only UNION ALL is allowed between tables of the same unit.", place_of(node))
     return refuse("not_select", "A question must be a SELECT.", place_of(node))
@@ -147,37 +163,85 @@ def _read_with(node: exp.Expression, scope: Scope) -> Scope:
 
 
 def _read_union(node: exp.Union, outer: Scope) -> Query:
-    if node.args.get("distinct"):
-        refuse("set_operation", "UNION compares the rows of many people. Write UNION ALL.", place_of(node))
     scope = _read_with(node, outer)
-    only(node, "this", "expression", "with_")
+    only(node, "this", "expression", "with_", "distinct", "order", "limit", "offset")
     members: list[Select] = []
     for side in (node.this, node.expression):
         read = _read_query(side, scope)
+        if isinstance(read, Pivot):
+            refuse("set_operation", "UNION ALL takes SELECTs. Select from the PIVOT.", place_of(side))
         members.extend(read.members if isinstance(read, Union) else (read,))
-    return Union(tuple(members), place=place_of(node))
+    united = Union(tuple(members), place=place_of(node))
+    clauses = [node.args.get(name) for name in ("distinct", "order", "limit", "offset")]
+    if not any(clauses):
+        return united
+    distinct, order, limit, offset = clauses
+    named = tuple(replace(each, expression=Name(each.name)) for each in members[0].outputs)
+    return Select(  # what follows the last member is about all of them
+        outputs=(Output("*", None),),
+        source=Nested(united, "united"),
+        order=tuple(_read_order(each, named) for each in _expressions(order)),
+        limit=_read_limit(limit),
+        offset=_read_limit(offset) or 0,
+        distinct=bool(distinct),
+        place=place_of(node),
+    )
+
+
+def _read_pivot(node: exp.Pivot, outer: Scope) -> Query:
+    scope = _read_with(node, outer)
+    only(node, "this", "expressions", "using", "group", "with_")
+    if len(node.expressions) != 1 or not node.args.get("using"):
+        refuse("pivot", "PIVOT t ON column USING COUNT(*) GROUP BY key takes one column.", place_of(node))
+    (on,), labels = node.expressions, None
+    if isinstance(on, exp.In):
+        only(on, "this", "expressions")
+        listed = [read_expression(each) for each in on.expressions]
+        labels = tuple(each for each in listed if isinstance(each, Literal))
+        if len(labels) < len(listed):
+            refuse("pivot", "PIVOT ... ON x IN (...) takes labels written out.", place_of(on))
+        on = on.this
+    using = tuple(_read_output(each, position) for position, each in enumerate(node.args["using"]))
+    if not all(isinstance(each.expression, Aggregate) for each in using):
+        refuse("pivot", "USING takes aggregates, as COUNT(*).", place_of(node))
+    keys, sets = _read_group(node.args.get("group"), ())
+    if sets is not None:
+        refuse("pivot", "PIVOT groups by columns, without ROLLUP.", place_of(node))
+    source = _read_source(node.this, scope)
+    return Pivot(source, read_expression(on), labels, using, tuple(keys), place=place_of(node))
 
 
 def _read_select(node: exp.Select, outer: Scope) -> Select:
     scope = _read_with(node, outer)
-    if node.args.get("distinct"):
-        refuse("distinct", "SELECT DISTINCT is not allowed. GROUP BY the columns instead.", place_of(node))
+    before = sql_windows.subqueries.set(partial(_read_query, scope=scope))
+    try:
+        return _read_clauses(node, scope)
+    finally:
+        sql_windows.subqueries.reset(before)
+
+
+def _read_clauses(node: exp.Select, scope: Scope) -> Select:
+    distinct = node.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        refuse("distinct", "DISTINCT ON keeps one row of many. GROUP BY the columns instead.", place_of(node))
     for clause, reason, advice in (
-        ("qualify", "window", "QUALIFY filters by a window. Group by the unit in a subquery instead."),
-        ("sample", "sample", "Samples are not allowed. Ask about the whole table."),
-        ("windows", "window", "Windows are not allowed. Group by the unit in a subquery instead."),
-        ("offset", "offset", "OFFSET is not allowed. Use ORDER BY and LIMIT."),
+        (
+            "sample",
+            "sample",
+            _SAMPLE,
+        ),
         ("into", "not_select", "A question writes nothing. Leave INTO out."),
         ("laterals", "join", "LATERAL is not allowed. Join tables with JOIN ... ON."),
     ):
         if node.args.get(clause):
             refuse(reason, advice, place_of(node))
     allowed = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
-    only(node, *allowed)
+    only(node, *allowed, "distinct", "qualify", "windows", "offset")
     if node.args.get("from_") is None:
         refuse("no_table", "A question must have a FROM with a table of the data set.", place_of(node))
-    keys, sets = _read_group(node.args.get("group"))
+    _name_windows(node)
     outputs = tuple(_read_output(each, position) for position, each in enumerate(node.expressions))
+    keys, sets = _read_group(node.args.get("group"), outputs)
     return Select(
         outputs=outputs,
         source=_read_from(node, scope),
@@ -187,8 +251,29 @@ def _read_select(node: exp.Select, outer: Scope) -> Select:
         having=_read_condition(node.args.get("having")),
         order=tuple(_read_order(each, outputs) for each in _expressions(node.args.get("order"))),
         limit=_read_limit(node.args.get("limit")),
+        offset=_read_limit(node.args.get("offset")) or 0,
+        qualify=_read_condition(node.args.get("qualify")),
+        distinct=distinct is not None,
         place=place_of(node),
     )
+
+
+def _name_windows(node: exp.Select) -> None:
+    """Put the windows that WINDOW names in the place of their names."""
+    named = {each.name.lower(): each for each in node.args.get("windows") or ()}
+    for window in list(node.find_all(exp.Window)):
+        name = window.args.get("alias")
+        if name is None or window.arg_key == "windows":
+            continue
+        meant = named.get(name.name.lower())
+        if meant is None:
+            refuse("window", f"Window {name.name!r} is not known. Name it with WINDOW.", place_of(window))
+        for part in ("partition_by", "order", "spec"):
+            if meant.args.get(part) and not window.args.get(part):
+                found = meant.args[part]
+                copied = [each.copy() for each in found] if isinstance(found, list) else found.copy()
+                window.set(part, copied)
+        window.set("alias", None)
 
 
 def _expressions(node: exp.Expression | None) -> list[exp.Expression]:
@@ -221,12 +306,11 @@ def _read_output(node: exp.Expression, position: int) -> Output:
 
 def _read_order(node: exp.Expression, outputs: tuple[Output, ...]) -> Order:
     only(node, "this", "desc", "nulls_first")
-    if bool(node.args.get("nulls_first")):
-        refuse("nulls_order", "NULLS FIRST is not allowed: missing values come last.", place_of(node))
     if isinstance(node.this, exp.Var):
         refuse("clause", "ORDER BY names its columns.", place_of(node))
     term = _by_position(read_expression(node.this), outputs)
-    return Order(term, descending=bool(node.args.get("desc")), place=term.place)
+    first, down = bool(node.args.get("nulls_first")), bool(node.args.get("desc"))
+    return Order(term, descending=down, nulls_first=first, place=term.place)
 
 
 def _by_position(term: Expression, outputs: tuple[Output, ...]) -> Expression:
@@ -244,18 +328,29 @@ def _by_position(term: Expression, outputs: tuple[Output, ...]) -> Expression:
 def _read_limit(node: exp.Expression | None) -> int | None:
     if node is None:
         return None
-    only(node, "expression")
-    number = node.expression
+    if isinstance(node, exp.Fetch):
+        only(node, "direction", "count", "limit_options")
+        options = node.args.get("limit_options")
+        if options is not None:
+            only(options, "rows")
+        number = node.args.get("count")
+    else:
+        only(node, "expression")
+        number = node.expression
     if not isinstance(number, exp.Literal) or not is_digits(number.this) or len(number.this) > 9:
-        refuse("limit", "LIMIT takes a whole number written out.", place_of(node))
+        refuse("limit", "LIMIT and OFFSET take a whole number written out.", place_of(node))
     return int(number.this)
 
 
-def _read_group(node: exp.Group | None) -> tuple[list[Expression], tuple[tuple[int, ...], ...] | None]:
+def _read_group(
+    node: exp.Group | None, outputs: tuple[Output, ...]
+) -> tuple[list[Expression], tuple[tuple[int, ...], ...] | None]:
     if node is None:
         return [], None
     if node.args.get("all"):
-        refuse("clause", "GROUP BY names its columns.", place_of(node))
+        only(node, "all")
+        shown = [each.expression for each in outputs if each.expression is not None]
+        return [each for each in shown if not isinstance(each, Literal) and not _is_of_many(each)], None
     only(node, "expressions", "rollup", "cube", "grouping_sets")
     parts = [*node.expressions]
     for name in ("rollup", "cube", "grouping_sets"):
@@ -270,6 +365,10 @@ def _read_group(node: exp.Group | None) -> tuple[list[Expression], tuple[tuple[i
         sets = [(*left, *right) for left in sets for right in choices]
     plain = [tuple(range(len(keys)))]
     return keys, None if sets == plain else tuple(tuple(sorted(set(each))) for each in sets)
+
+
+def _is_of_many(node: Expression) -> bool:
+    return has_aggregate(node) or has_window(node)
 
 
 def _read_sets(node: exp.Expression, keys: list[Expression]) -> list[tuple[int, ...]]:
@@ -323,11 +422,19 @@ def _read_source(node: exp.Expression, scope: Scope) -> Source:
         alias = _read_alias(node) or f"subquery_{(place_of(node) or (0, 0))[0]}"
         return Nested(_read_query(node.this, scope), alias, place=place_of(node))
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        refuse("table_function", "FROM takes tables of the data set and subqueries.", place_of(node))
+        refuse(
+            "table_function",
+            "FROM takes tables of the data set and subqueries. Give labels by CASE, or by a public table.",
+            place_of(node),
+        )
     if node.args.get("db") or node.args.get("catalog"):
         refuse("qualified_table", "A table is named alone, without schema or file.", place_of(node))
     if node.args.get("sample"):
-        refuse("sample", "Samples are not allowed. Ask about the whole table.", place_of(node))
+        refuse(
+            "sample",
+            _SAMPLE,
+            place_of(node),
+        )
     only(node, "this", "alias", "joins")
     alias = _read_alias(node) or node.name
     found = scope.get(node.name.lower())

@@ -6,6 +6,7 @@ silently.
 
 import datetime
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -183,13 +184,6 @@ def _read_like(node: exp.Like) -> Expression:
     return Call("not", (call,), place=call.place) if node.args.get("negate") else call
 
 
-def _read_is(node: exp.Is) -> Expression:
-    only(node, "this", "expression")
-    if not isinstance(node.expression, exp.Null):
-        refuse("is", "IS is followed by NULL or NOT NULL. Write x = TRUE for the rest.", place_of(node))
-    return Call("is_null", (read_expression(node.this),), place=place_of(node))
-
-
 CAST_TYPES = {
     exp.DataType.Type.TINYINT: "to_integer",
     exp.DataType.Type.SMALLINT: "to_integer",
@@ -306,16 +300,6 @@ def _read_substring(node: exp.Substring) -> Expression:
     return Call("substr", tuple(map(read_expression, parts)), place=place_of(node))
 
 
-def _read_rounding(node: exp.Round) -> Expression:
-    if node.args.get("decimals") is not None:
-        message = (
-            "ROUND gives whole numbers. Leave the digits out: an answer shows those that mean something."
-        )
-        refuse("clause", message, place_of(node))
-    only(node, "this")
-    return Call("round", (read_expression(node.this),), place=place_of(node))
-
-
 def _read_bucket(node: exp.WidthBucket) -> Expression:
     names = ("this", "min_value", "max_value", "num_buckets")
     only(node, *names)
@@ -355,7 +339,11 @@ def _aggregate(function: AggregateName) -> Callable[[Any], Expression]:
     def read(node: exp.Expression) -> Expression:
         only(node, "this")
         if isinstance(node.this, exp.Distinct):
-            refuse("distinct", "DISTINCT inside an aggregate is allowed for the unit only.", place_of(node))
+            refuse(
+                "distinct",
+                "Which values are distinct is up to all people at once. COUNT(DISTINCT unit) is allowed.",
+                place_of(node),
+            )
         return Aggregate(function, read_expression(node.this), place=place_of(node))
 
     return read
@@ -369,9 +357,10 @@ def _read_count(node: exp.Count) -> Expression:
         return Aggregate("count_rows", place=place)
     if isinstance(node.this, exp.Distinct):
         only(node.this, "expressions")
-        if len(node.this.expressions) != 1:
-            refuse("distinct", "COUNT(DISTINCT ...) takes the unit alone.", place)
-        return Aggregate("count_units", read_expression(node.this.expressions[0]), place=place)
+        listed = node.this.expressions
+        if len(listed) == 1 and isinstance(listed[0], exp.Tuple):
+            listed = listed[0].expressions
+        return Aggregate("count_units", _as_one(list(map(read_expression, listed))), place=place)
     if node.this is None:
         return Aggregate("count_rows", place=place)
     argument = read_expression(node.this)
@@ -380,18 +369,46 @@ def _read_count(node: exp.Count) -> Expression:
     return Aggregate("count", argument, place=place)
 
 
-def _read_quantile(node: exp.Quantile) -> Expression:
-    only(node, "this", "quantile")
-    fraction = node.args.get("quantile")
+def _as_one(parts: list[Expression]) -> Expression:
+    """Return what several columns are together, as one text: two differ where one of the parts does."""
+    if len(parts) == 1:
+        return parts[0]
+    between = [each for part in parts for each in (Literal("\x1f"), part)]
+    return Call("concat", tuple(between[1:]), place=parts[0].place)
+
+
+def _read_quantile(node: exp.Expression) -> Expression:
+    """Return QUANTILE(x, p) and its kin."""
+    only(node, "this", "quantile", "expression")
+    return _quantile(node, node.this, node.args.get("quantile") or node.args.get("expression"))
+
+
+def _quantile(node: exp.Expression, argument: exp.Expression, fraction: Any) -> Aggregate:
     if not isinstance(fraction, exp.Literal) or fraction.args.get("is_string"):
-        refuse("quantile", "QUANTILE(x, p) takes a constant p between 0 and 1.", place_of(node))
+        message = "QUANTILE(x, p) takes one constant p between 0 and 1. Write several of them for several."
+        refuse("quantile", message, place_of(node))
     _check_length(fraction)
     try:
         exact = exact_quantile(Decimal(fraction.this), name="p of QUANTILE(x, p)")
     except (InvalidParameter, InvalidOperation) as error:
         said = error.message if isinstance(error, InvalidParameter) else "QUANTILE(x, p) takes a constant p."
         refuse("quantile", said, place_of(node))
-    return Aggregate("quantile", read_expression(node.this), fraction=exact, place=place_of(node))
+    return Aggregate("quantile", read_expression(argument), fraction=exact, place=place_of(node))
+
+
+def _read_within(node: exp.WithinGroup) -> Expression:
+    """Return PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), counted from the other end if it is DESC."""
+    only(node, "this", "expression")
+    inner, order = node.this, node.expression.expressions
+    if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc) or len(order) != 1:
+        refuse(
+            "quantile", "WITHIN GROUP follows PERCENTILE_CONT(p), with ORDER BY one column.", place_of(node)
+        )
+    only(inner, "this")
+    only(order[0], "this", "desc", "nulls_first")
+    read = _quantile(node, order[0].this, inner.this)
+    assert read.fraction is not None
+    return replace(read, fraction=1 - read.fraction) if order[0].args.get("desc") else read
 
 
 def _read_median(node: exp.Median) -> Expression:
@@ -406,9 +423,9 @@ def _read_filter(node: exp.Filter) -> Expression:
     if not isinstance(inner, Aggregate):
         refuse("filter", "FILTER follows an aggregate, as COUNT(*) FILTER (WHERE x > 0).", place_of(node))
     condition = read_expression(node.expression.this)
-    return Aggregate(
-        inner.function, inner.argument, condition=condition, fraction=inner.fraction, place=inner.place
-    )
+    if inner.condition is not None:
+        condition = Call("and", (inner.condition, condition), place=condition.place)
+    return replace(inner, condition=condition)
 
 
 def _pairs(entries: Iterable[tuple[type, str]]) -> dict[type, Callable[[Any], Expression]]:
@@ -426,7 +443,6 @@ READERS: dict[type, Callable[[Any], Expression]] = {
     exp.In: _read_in,
     exp.Between: _read_between,
     exp.Like: _read_like,
-    exp.Is: _read_is,
     exp.Cast: _read_cast,
     exp.TryCast: _read_cast,
     exp.Add: _read_sum_or_difference,
@@ -435,7 +451,6 @@ READERS: dict[type, Callable[[Any], Expression]] = {
     exp.TimestampTrunc: _read_truncation,
     exp.DateTrunc: _read_truncation,
     exp.Substring: _read_substring,
-    exp.Round: _read_rounding,
     exp.WidthBucket: _read_bucket,
     exp.Coalesce: _read_coalesce,
     exp.Anonymous: _read_named,
@@ -465,6 +480,12 @@ READERS: dict[type, Callable[[Any], Expression]] = {
     exp.Mode: _aggregate("mode"),
     exp.Median: _read_median,
     exp.Quantile: _read_quantile,
+    exp.PercentileCont: _read_quantile,
+    exp.PercentileDisc: _read_quantile,
+    exp.ApproxQuantile: _read_quantile,
+    exp.WithinGroup: _read_within,
+    exp.VariancePop: _aggregate("variance_population"),
+    exp.StddevPop: _aggregate("deviation_population"),
     exp.Filter: _read_filter,
     **_pairs(
         (
@@ -472,12 +493,6 @@ READERS: dict[type, Callable[[Any], Expression]] = {
             (exp.Div, "divide"),
             (exp.IntDiv, "divide_whole"),
             (exp.Mod, "modulo"),
-            (exp.EQ, "equal"),
-            (exp.NEQ, "unequal"),
-            (exp.LT, "less"),
-            (exp.LTE, "at_most"),
-            (exp.GT, "greater"),
-            (exp.GTE, "at_least"),
             (exp.And, "and"),
             (exp.Or, "or"),
         )

@@ -16,17 +16,19 @@ from discreet.asking.queries.nodes import (
     Nested,
     Order,
     Output,
+    Pivot,
     Query,
     Select,
     Source,
     TableName,
     Union,
 )
+from discreet.errors import InternalError
 
 INFIX = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "divide_whole": "//", "modulo": "%",
     "equal": "=", "unequal": "<>", "less": "<", "at_most": "<=", "greater": ">", "at_least": ">=",
-    "and": "AND", "or": "OR", "like": "LIKE",
+    "and": "AND", "or": "OR", "like": "LIKE", "concat": "||",
 }  # fmt: skip
 CAST_NAMES = {
     "to_integer": "BIGINT",
@@ -45,6 +47,13 @@ AGGREGATES = {
     "minimum": "MIN",
     "maximum": "MAX",
     "mode": "MODE",
+    "variance_population": "VAR_POP",
+    "deviation_population": "STDDEV_POP",
+    "correlation": "CORR",
+    "covariance": "COVAR_SAMP",
+    "covariance_population": "COVAR_POP",
+    "slope": "REGR_SLOPE",
+    "intercept": "REGR_INTERCEPT",
 }
 PARTS = ("year", "quarter", "month", "day", "dow", "isodow", "doy", "hour", "minute", "second")
 
@@ -58,6 +67,8 @@ def to_sql(query: Query) -> str:
     """
     if isinstance(query, Union):
         return " UNION ALL ".join(to_sql(each) for each in query.members)
+    if isinstance(query, Pivot):
+        raise InternalError("PIVOT must be read as what it means before it is written")
     parts = ["SELECT " + ", ".join(map(_output, query.outputs)), "FROM " + _source(query.source)]
     if query.where is not None:
         parts.append("WHERE " + to_text(query.where))
@@ -91,7 +102,7 @@ def to_text(node: Expression) -> str:
 def _call(node: Call) -> str:
     name, arguments = node.function, node.arguments
     if name in INFIX:
-        return f"{_inner(arguments[0])} {INFIX[name]} {_inner(arguments[1])}"
+        return f" {INFIX[name]} ".join(map(_inner, arguments))
     if name == "negate":
         return f"-({to_text(arguments[0])})"
     if name == "not":
@@ -141,7 +152,8 @@ def _aggregate(node: Aggregate) -> str:
         assert node.fraction is not None
         text = f"QUANTILE({to_text(node.argument)}, {_decimal(node)})"
     else:
-        text = f"{AGGREGATES[node.function]}({to_text(node.argument)})"
+        listed = [node.argument, *([] if node.other is None else [node.other])]
+        text = f"{AGGREGATES[node.function]}({', '.join(map(to_text, listed))})"
     return text if node.condition is None else f"{text} FILTER (WHERE {to_text(node.condition)})"
 
 

@@ -1,10 +1,4 @@
-"""Types: every name finds its field, every function its arguments, and conversions become explicit.
-
-`FUNCTIONS` is the closed list of row functions. Each is total: no input makes it fail, an impossible result
-is NULL. A function is one line there: the types it takes and the type it gives. Its meaning is in
-`evaluate`, its range in `ranges`, its SQL in `text`; each engine builds its own form and is tested against
-`evaluate`.
-"""
+"""Types: every name finds its field, every function its arguments, and conversions become explicit."""
 
 import datetime
 import difflib
@@ -12,114 +6,25 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal as OneOf, NoReturn, TypeAlias
+from typing import NoReturn
 
 from discreet.asking.policy import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
-from discreet.asking.queries.nodes import Aggregate, Call, Case, Expression, Literal, Name, Slot, refuse
+from discreet.asking.queries.advice import ADVICE
+from discreet.asking.queries.functions import AFTER, CASTS, FUNCTIONS, MOST_WRITTEN
+from discreet.asking.queries.nodes import (
+    Aggregate,
+    Call,
+    Case,
+    Expression,
+    Literal,
+    Name,
+    Scalar,
+    Slot,
+    Window,
+    refuse,
+)
 from discreet.asking.queries.ranges import LARGEST_NUMBER, WIDEST, Range, held, integer_span, range_of
 from discreet.asking.queries.relations import Field
-
-Shape: TypeAlias = OneOf[
-    "arithmetic",  # integers give an integer, else both become numbers and give a number
-    "numbers",  # both become numbers
-    "integers",  # integers only
-    "compared",  # two of one type, or numbers
-    "booleans",  # booleans only
-    "numeric",  # one integer or number, same type out
-    "real",  # one number out of an integer or a number
-    "texts",  # texts only
-    "times",  # a date or a timestamp
-    "clock",  # a timestamp
-    "anything",
-    "listed",  # a value and literals of its type
-    "same",  # all of one type, which it gives
-]
-
-
-@dataclass(frozen=True)
-class Function:
-    """A row function: what and how many arguments it takes, and what it gives (None: as its arguments)."""
-
-    shape: Shape
-    gives: Type | None
-    least: int
-    most: int
-
-
-def _of(shape: Shape, gives: Type | None, least: int, most: int | None = None) -> Function:
-    return Function(shape, gives, least, least if most is None else most)
-
-
-MOST_LISTED = 1000  # values in an IN list
-MOST_ARGUMENTS = 50  # of AND, OR, COALESCE written in one row
-
-FUNCTIONS: dict[str, Function] = {
-    "add": _of("arithmetic", None, 2),
-    "subtract": _of("arithmetic", None, 2),  # also the days between two dates
-    "multiply": _of("arithmetic", None, 2),
-    "divide": _of("numbers", "number", 2),  # by zero: NULL
-    "divide_whole": _of("integers", "integer", 2),  # towards zero; by zero: NULL
-    "modulo": _of("integers", "integer", 2),  # the sign of the first; by zero: NULL
-    "negate": _of("numeric", None, 1),
-    "abs": _of("numeric", None, 1),
-    "sign": _of("numeric", "integer", 1),
-    "floor": _of("numeric", None, 1),
-    "ceil": _of("numeric", None, 1),
-    "round": _of("numeric", None, 1),  # halves away from zero
-    "equal": _of("compared", "boolean", 2),
-    "unequal": _of("compared", "boolean", 2),
-    "less": _of("compared", "boolean", 2),
-    "at_most": _of("compared", "boolean", 2),
-    "greater": _of("compared", "boolean", 2),
-    "at_least": _of("compared", "boolean", 2),
-    "and": _of("booleans", "boolean", 2),
-    "or": _of("booleans", "boolean", 2),
-    "not": _of("booleans", "boolean", 1),
-    "is_null": _of("anything", "boolean", 1),
-    "in": _of("listed", "boolean", 2, MOST_LISTED + 1),
-    "like": _of("texts", "boolean", 2),
-    "coalesce": _of("same", None, 2, MOST_ARGUMENTS),
-    "lower": _of("texts", "text", 1),  # the 26 letters A-Z only
-    "upper": _of("texts", "text", 1),
-    "length": _of("texts", "integer", 1),  # in code points
-    "substr": _of("anything", "text", 2, 3),
-    "width_bucket": _of("anything", "integer", 4),
-    "to_integer": _of("anything", "integer", 1),
-    "to_number": _of("anything", "number", 1),
-    "to_text": _of("anything", "text", 1),
-    "to_boolean": _of("anything", "boolean", 1),
-    "to_date": _of("anything", "date", 1),
-    "to_timestamp": _of("anything", "timestamp", 1),
-    "year": _of("times", "integer", 1),
-    "quarter": _of("times", "integer", 1),
-    "month": _of("times", "integer", 1),
-    "day": _of("times", "integer", 1),
-    "dow": _of("times", "integer", 1),  # Sunday is 0
-    "isodow": _of("times", "integer", 1),  # Monday is 1
-    "doy": _of("times", "integer", 1),
-    "hour": _of("clock", "integer", 1),
-    "minute": _of("clock", "integer", 1),
-    "second": _of("clock", "integer", 1),
-    "trunc_year": _of("times", None, 1),
-    "trunc_quarter": _of("times", None, 1),
-    "trunc_month": _of("times", None, 1),
-    "trunc_week": _of("times", None, 1),  # Monday
-    "trunc_day": _of("times", None, 1),
-    "trunc_hour": _of("clock", None, 1),
-    "trunc_minute": _of("clock", None, 1),
-}
-
-# Which types a cast takes; text follows the grammars written in `evaluate`, and what they do not match is
-# NULL.
-CASTS: dict[str, tuple[Type, ...]] = {
-    "to_integer": ("integer", "number", "text", "boolean"),
-    "to_number": ("integer", "number", "text"),
-    "to_text": ("text", "integer", "boolean", "date"),
-    "to_boolean": ("boolean", "text"),
-    "to_date": ("date", "timestamp", "text"),
-    "to_timestamp": ("timestamp", "date", "text"),
-}
-
 
 NUMERIC: tuple[Type, ...] = ("integer", "number")
 
@@ -166,7 +71,15 @@ class Scope:
 
     def range(self, node: Expression) -> Range | None:
         """Return what the owner's bounds say of a typed expression."""
-        return held(node, range_of(node, lambda name: self.field(name).range))
+        return held(node, range_of(node, lambda name: _range_of_field(self.field(name))))
+
+
+def _range_of_field(field: Field) -> Range | None:
+    """Return the bounds of numbers, and of dates as the numbers of their days."""
+    if field.type != "date" or field.bounds is None:
+        return field.range
+    first, last = (Fraction(end.toordinal()) for end in field.bounds if isinstance(end, datetime.date))
+    return first, last
 
 
 def assign_types(node: Expression, scope: Scope) -> Expression:
@@ -183,6 +96,10 @@ def assign_types(node: Expression, scope: Scope) -> Expression:
     if isinstance(node, Call):
         arguments = tuple(assign_types(each, scope) for each in node.arguments)
         return type_call(replace(node, arguments=arguments))
+    if isinstance(node, Window):
+        refuse(*ADVICE["Window"], node)
+    if isinstance(node, Scalar):
+        refuse(*ADVICE["Subquery"], node)
     return refuse("aggregate", "An aggregate is not allowed here. Use HAVING, or a subquery by unit.", node)
 
 
@@ -278,6 +195,12 @@ def _undeclared(*nodes: Expression) -> str:
     return f" Column {texts[0]!r} is text until its owner declares bounds or another type for it."
 
 
+def _not_whole(node: Expression, kinds: Sequence[Type]) -> str:
+    if node.type != "number" or "number" in kinds or "integer" not in kinds:
+        return ""
+    return ' Write CAST(x AS BIGINT), or its owner declares types = { x = "integer" }.'
+
+
 def _convert(node: Expression, kind: Type) -> Expression:
     if node.type is None:
         return replace(node, type=kind)
@@ -307,6 +230,8 @@ def _as_time(node: Expression, kind: Type) -> Expression:
 def type_call(node: Call) -> Expression:
     """Return a call whose arguments have types."""
     function = FUNCTIONS.get(node.function)
+    if node.function in AFTER:
+        refuse(*ADVICE["Logarithm"], node)
     if function is None:
         refuse("unknown_function", f"{node.function} is not one of the allowed functions.", node)
     if not function.least <= len(node.arguments) <= function.most:
@@ -350,15 +275,19 @@ def _match(node: Call, shape: str) -> tuple[Sequence[Expression], Type | None]:
         return _arithmetic(node)
     if shape == "numbers":
         return [_convert(_expect(each, NUMERIC, node), "number") for each in arguments], "number"
-    if shape in ("compared", "same"):
+    if shape in ("compared", "same", "ordered"):
         unified = unify(arguments, node)
+        if shape == "ordered":
+            _expect(unified[0], ("integer", "number", "date", "timestamp"), node)
         return unified, unified[0].type
+    if shape == "joined":
+        return [_as_text(each, node) for each in arguments], "text"
     if shape == "listed":
         return _listed(node)
     if node.function in CASTS:
         _expect(arguments[0], CASTS[node.function], node)
         return arguments, None
-    if node.function in ("substr", "width_bucket"):
+    if node.function in ("substr", "width_bucket", "replace", "split_part"):
         return _written_out(node)
     kinds: dict[str, tuple[Type, ...]] = {
         "integers": ("integer",),
@@ -379,8 +308,15 @@ def _expect(node: Expression, kinds: Sequence[Type], call: Call) -> Expression:
         return replace(node, type=kinds[0])
     if node.type not in kinds:
         message = f"{call.function.upper()} takes {' or '.join(kinds)}, but this is {node.type}."
-        refuse("type", message + _undeclared(node), node)
+        refuse("type", message + _undeclared(node) + _not_whole(node, kinds), node)
     return node
+
+
+def _as_text(node: Expression, call: Call) -> Expression:
+    checked = _expect(node, CASTS["to_text"], call)
+    if isinstance(checked, Literal) and checked.type == "integer":
+        return Literal(str(checked.value), type="text", place=node.place)
+    return checked if checked.type == "text" else Call("to_text", (checked,), type="text", place=node.place)
 
 
 def _arithmetic(node: Call) -> tuple[Sequence[Expression], Type]:
@@ -405,6 +341,8 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
         if not all(type(each) is int and 0 <= each < 2**31 for each in numbers) or numbers[0] == 0:
             refuse("substr", "SUBSTR(x, start, length) takes whole numbers written out, from 1 on.", node)
         return node.arguments, "text"
+    if node.function in ("replace", "split_part"):
+        return _text_parts(node, subject, numbers)
     low, high, count = numbers
     ends = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (low, high))
     if not ends or type(count) is not int or not low < high or not 1 <= count <= 10_000:  # type: ignore[operator]
@@ -413,6 +351,20 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
         refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes ends within ±10^300.", node)
     converted = [_convert(_expect(each, NUMERIC, node), "number") for each in node.arguments[:3]]
     return [*converted, node.arguments[3]], "integer"
+
+
+def _text_parts(
+    node: Call, subject: Expression, written: Sequence[object]
+) -> tuple[Sequence[Expression], Type]:
+    _expect(subject, ("text",), node)
+    found, other = written
+    if not isinstance(found, str) or not found or len(found) > MOST_WRITTEN:
+        refuse("text", f"{node.function.upper()} looks for a text written out, as 'x'.", node)
+    if node.function == "replace" and (not isinstance(other, str) or len(other) > MOST_WRITTEN):
+        refuse("text", "REPLACE(x, 'old', 'new') takes texts written out.", node)
+    if node.function == "split_part" and (type(other) is not int or not 1 <= other <= MOST_WRITTEN):
+        refuse("text", "SPLIT_PART(x, ' ', n) takes a whole number from 1 on, written out.", node)
+    return [_type_literal(each) if isinstance(each, Literal) else each for each in node.arguments], "text"
 
 
 def fit_integer(node: Expression) -> Expression:
@@ -436,8 +388,11 @@ def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
             node, function="count_distinct", argument=argument, condition=condition, type="integer"
         )
     kind: Type | None = "integer"
+    other = None if node.other is None else _number_of(assign_types(node.other, scope))
     if node.function not in ("count", "mode"):
-        if argument.type not in NUMERIC:
+        if node.function in _OF_TRUTHS:
+            argument = _number_of(argument)
+        if argument.type not in NUMERIC or (other is not None and other.type not in NUMERIC):
             message = f"This aggregate takes numbers, but here is {argument.type}."
             remedy = " GROUP BY it and COUNT(*), or write MODE(x)." + _undeclared(argument)
             refuse("type", message + remedy, argument)
@@ -447,4 +402,13 @@ def type_aggregate(node: Aggregate, scope: Scope) -> Aggregate:
         kind = argument.type
     if node.fraction is not None and not Fraction(0) <= node.fraction <= 1:
         refuse("quantile", "QUANTILE(x, p) takes a constant p between 0 and 1.", node)
-    return replace(node, argument=argument, condition=condition, type=kind)
+    return replace(node, argument=argument, other=other, condition=condition, type=kind)
+
+
+_OF_TRUTHS = ("sum", "average", "variance", "deviation", "variance_population", "deviation_population",
+              "correlation", "covariance", "covariance_population", "slope", "intercept")  # fmt: skip
+
+
+def _number_of(node: Expression) -> Expression:
+    """Return true as 1 and false as 0, so that the average of a condition is a share."""
+    return Call("to_integer", (node,), type="integer", place=node.place) if node.type == "boolean" else node

@@ -1,7 +1,6 @@
-"""Accounts for charges chosen as one goes, and odometers; calibration and the composition experiment."""
+"""Accounts for charges chosen adaptively, and odometers; calibration and the composition experiment."""
 
 from discreet.kernel.accounting.account import Account, exceeded, raised_rule, read_rule, rule_for
-from discreet.kernel.accounting.bounds import Notion, covers
 from discreet.kernel.accounting.calibrate import calibrate, keeps
 from discreet.kernel.accounting.experiment import Experiment, Round, View
 from discreet.kernel.accounting.odometer import Odometer
@@ -9,13 +8,14 @@ from discreet.kernel.accounting.rule import (
     Budget,
     Rule,
     check_charge,
+    covers,
     describe,
     least,
     notion_json,
-    read_notion,
 )
 from discreet.kernel.accounting.training import Training, training
 from discreet.kernel.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
+from discreet.kernel.losses import Notion, read_notion
 
 __all__ = [
     "NEVER",

@@ -5,17 +5,16 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP
+from discreet.kernel.losses import Notion, PrivacyLoss
 from discreet.kernel.numerics import least_passing, stated
 
-Target = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
 TOLERANCE = Fraction(1, 2**30)
 
 
-def keeps(loss: PrivacyLoss, target: Target) -> bool:
-    """Whether the loss, by its proved upper ends, is within the target.
+def keeps(loss: PrivacyLoss, target: Notion) -> bool:
+    """Return whether the loss, by its proved upper ends, is within the target.
 
-    >>> from discreet.kernel.losses import gaussian
+    >>> from discreet.kernel.losses import GDP, gaussian
     >>> keeps(gaussian(sigma=2), GDP(0.5)), keeps(gaussian(sigma=1.99), GDP(0.5))
     (True, False)
     """
@@ -24,48 +23,18 @@ def keeps(loss: PrivacyLoss, target: Target) -> bool:
             f"loss and target must share one relation, got {loss.relation} and {target.relation}.",
             parameter="relation",
         )
-    return _is_within(_cost(loss, target), _limit(target))
+    bound = target.value_of(loss)
+    return bound < math.inf and stated(bound) <= target.value
 
 
-def _cost(loss: PrivacyLoss, target: Target) -> float:
-    """What the target bounds, by its proved upper end."""
-    match target:
-        case PureDP():
-            return loss.epsilon(delta=0)
-        case ApproxDP():
-            return loss.epsilon(delta=target.delta)
-        case GDP():
-            return loss.mu
-        case RenyiDP():
-            return loss.renyi(target.order)
-        case ZCDP():
-            if target.delta:
-                raise InvalidParameter(
-                    "the target must be zCDP without a failure probability.", parameter="target"
-                )
-            return loss.rho
+def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Notion) -> Fraction:
+    """Return the least noise x, to one part in 10⁹, whose plan keeps the target.
 
-
-def _limit(target: Target) -> Fraction:
-    match target:
-        case GDP():
-            return target.mu
-        case ZCDP():
-            return target.rho
-        case _:
-            return target.epsilon
-
-
-def _is_within(answer: float, limit: Fraction) -> bool:
-    return answer < math.inf and stated(answer) <= limit
-
-
-def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Target) -> Fraction:
-    """The least noise x, to one part in 10⁹, whose plan keeps the target; more noise must never cost more.
+    More noise must never cost more.
 
     Privacy: the answer was itself tested against the target, by proved upper ends.
 
-    >>> from discreet.kernel.losses import gaussian, laplace
+    >>> from discreet.kernel.losses import ApproxDP, gaussian, laplace
     >>> sigma = calibrate(lambda x: 10 * gaussian(sigma=x) + laplace(scale=x), ApproxDP(1, 1e-6))
     >>> (10 * gaussian(sigma=sigma) + laplace(scale=sigma)).epsilon(delta=1e-6) <= 1
     True
@@ -82,11 +51,11 @@ def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Target) -> Fracti
 
 
 def _guess(
-    plan: Callable[[Fraction], PrivacyLoss], target: Target, ends: tuple[Fraction, Fraction], side: int
+    plan: Callable[[Fraction], PrivacyLoss], target: Notion, ends: tuple[Fraction, Fraction], side: int
 ) -> Fraction:
-    """A place beside where the cost, taken for a power of the noise, meets the target; or the middle."""
+    """Return a place close to where the cost, as a power of the noise, meets the target; or the middle."""
     low, high = ends
-    first, second = (_cost(plan(noise), target) / float(_limit(target)) for noise in ends)
+    first, second = (target.value_of(plan(noise)) / float(target.value) for noise in ends)
     if side == 0 or not 0 < second < first < math.inf:
         return (low + high) / 2
     share = math.log(max(first, 1.0)) / math.log(first / second)

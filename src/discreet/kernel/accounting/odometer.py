@@ -1,12 +1,12 @@
-"""An odometer: how much privacy was lost so far, for charges chosen as one goes and no limit set."""
+"""An odometer: how much privacy was lost so far, for charges chosen adaptively and no limit set."""
 
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.accounting.bounds import epsilon_at_most
-from discreet.kernel.accounting.rule import check_charge, computed
+from discreet.kernel.accounting.rule import check_charge
 from discreet.kernel.accounting.units import ONE, Total, from_units, units_up
-from discreet.kernel.losses import ApproxDP, PrivacyLoss, PureDP
+from discreet.kernel.losses import ApproxDP, Notion, PrivacyLoss, check_relation
+from discreet.kernel.losses.bounds import epsilon_at_most
 from discreet.kernel.numerics import Arb, Real, ball, certified_floor, exact_delta, exact_positive
 
 
@@ -19,6 +19,7 @@ class Odometer:
     (Whitehouse, Ramdas, Rogers and Wu 2023; proof in docs/theory/accounts.md). Any g > 0 is valid; it is
     chosen for V near `around`.
 
+    >>> from discreet.kernel.losses import PureDP
     >>> odometer = Odometer(delta=1e-6, around=1)
     >>> for _ in range(10000): odometer.charge(PureDP(0.01))
     >>> 6 < odometer.reading.epsilon < 7
@@ -32,14 +33,16 @@ class Odometer:
         self._spread = _best_spread(exact_positive(around, name="around"), self._slack)
         self._total = Total()
 
-    def charge(self, loss: PrivacyLoss | PureDP | ApproxDP) -> None:
+    def charge(self, loss: PrivacyLoss | Notion) -> None:
         """Count one more release."""
         if check_charge(loss).relation != self._relation:
             raise InvalidParameter(f"a charge must have the odometer's relation, {self._relation}.")
-        epsilon = epsilon_at_most(loss) if isinstance(loss, PrivacyLoss) else getattr(loss, "epsilon", None)
-        if epsilon is None or not isinstance(loss, PrivacyLoss | PureDP | ApproxDP):
+        if isinstance(loss, PrivacyLoss):
+            epsilon, delta = epsilon_at_most(loss), Fraction(0)
+        else:
+            epsilon, delta = loss.as_epsilon_and_delta() or (None, Fraction(0))
+        if epsilon is None:
             raise InvalidParameter("an odometer must be charged by epsilon, and delta where there is one.")
-        delta = loss.delta if isinstance(loss, ApproxDP) else Fraction(0)
         self._total = self._total.plus(Total(units_up(epsilon), units_up(epsilon**2), units_up(delta)))
 
     @property
@@ -48,7 +51,7 @@ class Odometer:
         by_squares = certified_floor(lambda: ONE * self._mixture_bound()) + 1
         epsilon = from_units(min(self._total.main, by_squares))
         delta = self._slack + from_units(self._total.delta)
-        return computed(ApproxDP, self._relation, epsilon=epsilon, delta=delta)
+        return ApproxDP(1, 0, check_relation(self._relation)).computed(epsilon, delta)
 
     def _mixture_bound(self) -> Arb:
         squares, spread = ball(from_units(self._total.square)), ball(self._spread)

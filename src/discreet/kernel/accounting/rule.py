@@ -1,74 +1,111 @@
-"""A rule: how an account prices a loss, and what its total may reach. Fixed when the account is made."""
+"""A rule: how an account prices a loss, and what its total may reach. Fixed when the account is made.
 
-from abc import ABC, abstractmethod
+Tested by: tests/accounting/test_rules.py, tests/accounting/test_costs.py
+"""
+
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.accounting.bounds import Notion, covers
-from discreet.kernel.accounting.units import Limit, Total
-from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP, RenyiDP, check_relation
+from discreet.kernel.accounting.units import (
+    Limit,
+    Total,
+    from_units,
+    root_down,
+    root_up,
+    units_down,
+    units_up,
+)
+from discreet.kernel.losses import Notion, PrivacyLoss
 
-Budget: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
+Budget: TypeAlias = Notion
 B = TypeVar("B", bound=Notion)
 C = TypeVar("C", bound=PrivacyLoss | Notion)
 
-NOTIONS: dict[str, type[Notion]] = {kind.__name__: kind for kind in (PureDP, ApproxDP, ZCDP, GDP, RenyiDP)}
-
 
 @dataclass(frozen=True)
-class Rule(ABC, Generic[B]):
-    """A budget and the way it is spent.
+class Rule(Generic[B]):
+    """A budget, spent by adding up costs in the measure of its notion.
 
     Privacy: whoever charges only while `limit` admits the total, choosing each mechanism and price from the
-    answers so far, releases all answers together within the budget. Each rule cites its proof.
+    answers so far, releases all answers together within the budget. Each notion cites its proof.
+
+    >>> from discreet.kernel.losses import GDP, PureDP, RenyiDP, ZCDP
+    >>> rule = Rule(PureDP(1))
+    >>> tenth = rule.cost(PureDP(0.1))
+    >>> rule.limit.admits(Total(tenth.main * 10)), rule.limit.admits(Total(tenth.main * 10 + 1))
+    (True, False)
+    >>> rule = Rule(ZCDP(0.3))
+    >>> rule.limit.admits(rule.cost(ZCDP(0.1)).plus(rule.cost(ZCDP(0.2))))
+    True
+    >>> rule = Rule(GDP(0.5))
+    >>> rule.limit.admits(rule.cost(GDP(0.3)).plus(rule.cost(GDP(0.4))))
+    True
+    >>> rule = Rule(RenyiDP(2, 1))
+    >>> rule.cost(ZCDP(0.25)) == rule.cost(RenyiDP(2, 0.5)) == rule.cost(RenyiDP(3, 0.5))
+    True
     """
 
     budget: B
 
-    name: ClassVar[str]
-    prices: ClassVar[str]  # what can be charged, in words
+    @property
+    def name(self) -> str:
+        """The rule's name, as ledgers store it."""
+        return self.budget.rule
 
     @cached_property
-    @abstractmethod
     def limit(self) -> Limit:
         """What the total may reach."""
+        return Limit(units_down(self.budget.amount), delta=units_down(self.budget.failure))
 
-    @abstractmethod
     def cost_of_promise(self, promise: Notion) -> Total | None:
-        """The cost of a mechanism that keeps this promise; None where the rule has no price for it."""
+        """Return the cost of a mechanism that keeps this promise; None where the rule has no price for it."""
+        return self._priced(self.budget.cost_of_promise(promise))
 
-    @abstractmethod
     def cost_of_loss(self, loss: PrivacyLoss) -> Total | None:
-        """The cost of a mechanism with this loss; None where the rule has no price for it."""
+        """Return the cost of a mechanism with this loss; None where the rule has no price for it."""
+        return self._priced(self.budget.cost_of_loss(loss))
 
-    @abstractmethod
+    def _priced(self, cost: tuple[Fraction, Fraction] | None) -> Total | None:
+        return None if cost is None else Total(units_up(cost[0]), 0, units_up(cost[1]))
+
     def remaining(self, total: Total) -> B:
-        """The largest single charge that still fits, rounded down."""
+        """Return the largest single charge that still fits, rounded down."""
+        left = max(0, self.limit.main - total.main)
+        value = left if self.budget.power == 1 else root_down(left)
+        return self.budget.computed(from_units(value), from_units(self.limit.delta - total.delta))
 
-    @abstractmethod
     def spent(self, total: Total) -> B:
-        """The promise that all charges together keep, rounded up."""
+        """Return the promise that all charges together keep, rounded up."""
+        value = total.main if self.budget.power == 1 else root_up(total.main)
+        return self.budget.computed(from_units(value), from_units(total.delta))
+
+    def raised(self, budget: B, total: Total) -> tuple["Rule[B]", Total]:
+        """Return the rule of a raised budget, and the total it begins with: what was spent stays spent."""
+        return type(self)(budget), total
 
     @property
     def measure(self) -> tuple[str, ...]:
         """Equal for rules that price every charge alike, whatever their budgets."""
-        return self.name, self.budget.relation, str(getattr(self.budget, "order", ""))
+        return self.name, *self.budget.measure
 
     def cost(self, loss: PrivacyLoss | Notion, price: Notion | None = None) -> Total:
-        """What a release costs: the price named for it, if its loss provably keeps it; else its own loss."""
-        for part in (loss, price):
-            if part is not None:
-                self._check_relation(part)
-        if price is not None and not covers(price, loss if isinstance(loss, PrivacyLoss) else loss.loss):
+        """Return what a release costs: the price named for it, if its loss provably keeps it; else its own
+        loss."""
+        self._check_relation(loss)
+        if price is not None:
+            self._check_relation(price)
+        if price is not None and not price.covers(loss if isinstance(loss, PrivacyLoss) else loss.loss):
             raise InvalidParameter(f"the price must cover the loss, got {price}.", parameter="price")
         paid = loss if price is None else price
         cost = self.cost_of_loss(paid) if isinstance(paid, PrivacyLoss) else self.cost_of_promise(paid)
         if cost is None:
-            raise InvalidParameter(f"this account must be charged by {self.prices}. Name such a price.")
+            raise InvalidParameter(
+                f"this account must be charged by {self.budget.prices}. Name such a price."
+            )
         if cost == Total():
             raise InvalidParameter("a charge must cost something, got a loss of 0.")
         return cost
@@ -81,58 +118,47 @@ class Rule(ABC, Generic[B]):
             )
 
     def to_json(self) -> dict[str, Any]:
-        """The rule and its budget, exactly."""
-        return {"rule": self.name, "budget": notion_json(self.budget)}
+        """Return the rule and its budget, exactly."""
+        return {"rule": self.name, "budget": self.budget.to_json()}
 
 
 def check_charge(part: C) -> C:
-    """Refuse what is neither a loss nor a notion: a bare number says not what it measures."""
-    if not isinstance(part, PrivacyLoss | PureDP | ApproxDP | ZCDP | GDP | RenyiDP):
+    """Refuse what is neither a loss nor a notion: a bare number does not say what it measures."""
+    if not isinstance(part, PrivacyLoss | Notion):
         raise InvalidParameter(f"a charge must be a loss or a notion, got {type(part).__name__}.")
     return part
 
 
-def computed(kind: type[B], relation: str, **numbers: Fraction) -> B:
-    """A notion that was computed and not asked for: it may be 0, or smaller than any price."""
-    value = object.__new__(kind)
-    for name, number in {**numbers, "relation": relation}.items():
-        object.__setattr__(value, name, number)
-    return value
+def covers(promise: Notion, loss: PrivacyLoss) -> bool:
+    """Return whether a loss provably keeps a promise.
+
+    >>> from discreet.kernel.losses import PureDP, laplace
+    >>> [covers(PureDP(0.1), laplace(scale=scale, sensitivity=1)) for scale in (10, 9)]
+    [True, False]
+    """
+    return promise.covers(loss)
 
 
 def least(budget: B, others: Iterable[Notion]) -> B:
-    """The part of a budget that the others admit as well; one without a delta admits none.
+    """Return the part of a budget that the others admit as well; one without a delta admits none.
 
+    >>> from discreet.kernel.losses import ApproxDP, PureDP
     >>> least(ApproxDP(1, 1e-6), [PureDP(0.5)])
     ApproxDP(epsilon=Fraction(1, 2), delta=Fraction(0, 1), relation='add/remove')
     """
-    numbers = {
-        field.name: getattr(budget, field.name) for field in fields(budget) if field.name != "relation"
-    }
-    for other in others:
-        numbers = {name: min(number, getattr(other, name, Fraction(0))) for name, number in numbers.items()}
-    return computed(type(budget), budget.relation, **numbers)
+    return budget.least(others)
 
 
 def notion_json(notion: Notion) -> dict[str, str]:
-    """A notion by name and exact numbers."""
-    numbers = {field.name: str(getattr(notion, field.name)) for field in fields(notion)}
-    return {"notion": type(notion).__name__, **numbers}
-
-
-def read_notion(facts: dict[str, str]) -> Notion:
-    """The notion that `notion_json` wrote."""
-    numbers = {name: Fraction(text) for name, text in facts.items() if name not in ("notion", "relation")}
-    if facts.get("notion") not in NOTIONS:
-        raise InvalidParameter("a stored notion must be one of " + ", ".join(NOTIONS) + ".")
-    return NOTIONS[facts["notion"]](**numbers, relation=check_relation(facts["relation"]))
+    """Return a notion by name and exact numbers."""
+    return notion.to_json()
 
 
 def describe(notion: Notion) -> str:
-    """A notion in words, with short numbers.
+    """Return a notion's numbers with their names, short.
 
+    >>> from discreet.kernel.losses import ApproxDP
     >>> describe(ApproxDP(0.1, 1e-6))
     'epsilon 0.1, delta 1e-06'
     """
-    numbers = [field.name for field in fields(notion) if field.name != "relation"]
-    return ", ".join(f"{name} {float(getattr(notion, name)):.6g}" for name in numbers)
+    return notion.describe()

@@ -22,13 +22,11 @@ from discreet.kernel.laws.report_law import (
     compute_windows as compute_windows,
 )
 from discreet.kernel.laws.selection_law import (
+    add_values as add_values,
     compute_noisy_max as compute_noisy_max,
     compute_peeling as compute_peeling,
     compute_permute_and_flip as compute_permute_and_flip,
     compute_softmax as compute_softmax,
-)
-from discreet.kernel.laws.sparse_law import (
-    add_values as add_values,
     compute_transcripts as compute_transcripts,
 )
 from discreet.kernel.laws.staircase_law import StaircaseLaw as StaircaseLaw, choose_width as choose_width

@@ -1,4 +1,7 @@
-"""Gaussian noise: the continuous Gaussian rounded to a lattice, and the discrete Gaussian."""
+"""Gaussian noise: the continuous Gaussian rounded to a lattice, and the discrete Gaussian.
+
+Tested by: tests/laws/test_lattice_laws.py
+"""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The law that keeps or drops a key found in the data, by how many persons hold it."""
+"""The law that keeps or drops a key found in the data, by how many persons hold it.
+
+Tested by: tests/mechanisms/test_key_selection.py
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Discrete Laplace noise, whole and truncated."""
+"""Discrete Laplace noise, whole and truncated.
+
+Tested by: tests/laws/test_lattice_laws.py, tests/laws/test_truncated_law.py
+"""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""What every distribution on a lattice states once, and what follows from the statement."""
+"""What every distribution on a lattice states once, and what follows from the statement.
+
+Tested by: tests/laws/test_lattice_laws.py
+"""
 
 import math
 from abc import ABC, abstractmethod

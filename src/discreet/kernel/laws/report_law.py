@@ -1,4 +1,7 @@
-"""The laws of randomised reports: one value, a set of values, a place in a window."""
+"""The laws of randomised reports: one value, a set of values, a place in a window.
+
+Tested by: tests/mechanisms/test_randomized_response.py, tests/auditing/test_mechanisms.py
+"""
 
 import math
 from collections.abc import Hashable, Sequence

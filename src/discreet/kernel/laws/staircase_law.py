@@ -1,4 +1,7 @@
-"""Staircase noise: steps of equal probability, each a factor e^-ε below the one before."""
+"""Staircase noise: steps of equal probability, each a factor e^-ε below the one before.
+
+Tested by: tests/laws/test_lattice_laws.py
+"""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""How a request becomes a charge: all accounts or none, and one answer at most."""
+"""How a request becomes a charge: all accounts or none, and one answer at most.
+
+Tested by: tests/ledger/test_ledger.py, tests/ledger/test_stateful.py
+"""
 
 import hashlib
 import json

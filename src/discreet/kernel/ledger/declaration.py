@@ -1,4 +1,7 @@
-"""What an owner declares of a data set when a ledger first hears of it, and what may change later."""
+"""What an owner declares of a data set when a ledger first hears of it, and what may change later.
+
+Tested by: tests/ledger/test_ledger.py
+"""
 
 import hashlib
 import json

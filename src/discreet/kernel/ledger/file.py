@@ -1,4 +1,7 @@
-"""A ledger in its owner's hands: no data set is opened, nothing is charged."""
+"""A ledger in its owner's hands: no data set is opened, nothing is charged.
+
+Tested by: tests/ledger/test_amending.py, tests/cli/test_ledger.py
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing

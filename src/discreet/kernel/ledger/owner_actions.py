@@ -1,14 +1,15 @@
-"""What the owner of a data set may say: entries of the chain, like everything else."""
+"""What the owner of a data set may say: entries of the chain, like everything else.
+
+Tested by: tests/ledger/test_amending.py
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from fractions import Fraction
 from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict, PolicyViolation
 from discreet.kernel.accounting import (
     Budget,
-    Notion,
     Rule,
     Total,
     describe,
@@ -21,7 +22,7 @@ from discreet.kernel.ledger.declaration import Declaration, rest_of
 from discreet.kernel.ledger.entry import Entry, canonical
 from discreet.kernel.ledger.request import check_reason
 from discreet.kernel.ledger.store import AccountRow, Transaction
-from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PrivacyLoss, PureDP
+from discreet.kernel.losses import PrivacyLoss
 from discreet.kernel.numerics import exact_whole
 
 
@@ -53,7 +54,7 @@ def _cost(rule: Rule[Any], facts: Mapping[str, Any], people: int) -> Total:
     """Return what one charge costs an account, if it was about so many people together."""
     stated = facts["price"] or facts["loss"]
     if "notion" in stated:
-        promise = _for_group(read_notion(stated), people)
+        promise = read_notion(stated).for_group(people)
         cost = None if promise is None else rule.cost_of_promise(promise)
     else:
         cost = rule.cost_of_loss(PrivacyLoss.from_json(stated).for_group(people))
@@ -64,22 +65,6 @@ def _cost(rule: Rule[Any], facts: Mapping[str, Any], people: int) -> Total:
             parameter="group_size",
         )
     return cost
-
-
-def _for_group(promise: Notion, people: int) -> Notion | None:
-    """Return the promise that holds for groups, where there is one: along a chain of neighbours."""
-    match promise:
-        case PureDP():
-            return PureDP(people * promise.epsilon, promise.relation)
-        case ApproxDP():
-            epsilon = people * promise.epsilon
-            delta = Fraction(promise.loss.for_group(people).delta(epsilon=epsilon))
-            return ApproxDP(epsilon, delta, promise.relation) if delta < 1 else None
-        case ZCDP() if promise.delta == 0:
-            return ZCDP(people**2 * promise.rho, 0, promise.relation)
-        case GDP():
-            return GDP(people * promise.mu, promise.relation)
-    return None
 
 
 def declared(transaction: Transaction, dataset: str) -> Declaration:
@@ -152,8 +137,7 @@ def raise_budget(transaction: Transaction, dataset: str, budget: Budget, reason:
     limits = [rule_for(each, filter=chosen).limit for each in (budget, rule.budget)]
     if any(new < old for new, old in zip(*limits, strict=True)) or limits[0] == limits[1]:
         raise InvalidParameter("a budget may only be raised: no part may become smaller.", parameter="budget")
-    stated = replace(budget, relation=rule.budget.relation)
-    raised, total = raised_rule(rule, stated, row.total)
+    raised, total = raised_rule(rule, budget, row.total)
     if not raised.limit.admits(total):
         raise BudgetExceeded(
             "a raised budget must hold what is spent and the slack of the budget before. Raise delta as well."

@@ -1,4 +1,7 @@
-"""What is charged: a request goes in, a charge comes out."""
+"""What is charged: a request goes in, a charge comes out.
+
+Tested by: tests/ledger/test_ledger.py
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

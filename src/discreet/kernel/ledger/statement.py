@@ -1,8 +1,11 @@
-"""Statements of account: balances in the notion of the budget, and the history."""
+"""Statements of account: balances in the notion of the budget, and the history.
+
+Tested by: tests/ledger/test_balance.py
+"""
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -40,8 +43,7 @@ class Balance:
 
 
 def _numbers(notion: Budget, side: float) -> dict[str, float]:
-    names = [field.name for field in fields(notion) if field.name != "relation"]
-    return {name: _shown(getattr(notion, name), side) for name in names}
+    return {name: _shown(number, side) for name, number in notion.numbers().items()}
 
 
 def _shown(value: Fraction, side: float) -> float:

@@ -11,6 +11,8 @@ promises:
 - every change is one conditional statement (`append`, `move_account`, `settle`, `replace_dataset`): it
   names the value it replaces, the account's statement also repeats the check against the limit, and a
   statement that finds something else changes nothing and fails the whole unit of work.
+
+Tested by: tests/ledger/test_stateful.py, tests/ledger/test_races.py
 """
 
 import pkgutil

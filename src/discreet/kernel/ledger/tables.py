@@ -1,4 +1,7 @@
-"""One transaction of a database, as the protocol of a unit of work: every write is conditional."""
+"""One transaction of a database, as the protocol of a unit of work: every write is conditional.
+
+Tested by: tests/ledger/test_sqlite.py, tests/ledger/test_commits.py
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias

@@ -14,6 +14,7 @@ from discreet.kernel.losses.gdp import GDP
 from discreet.kernel.losses.lattice import discrete_gaussian, discrete_laplace
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.nonadaptive import exponential_nonadaptive
+from discreet.kernel.losses.notion import Notion, make_notion, read_notion
 from discreet.kernel.losses.parallel import parallel
 from discreet.kernel.losses.pure import PureDP, pure
 from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
@@ -31,6 +32,7 @@ __all__ = [
     "Drawn",
     "Family",
     "LossDistribution",
+    "Notion",
     "PrivacyLoss",
     "PureDP",
     "Relation",
@@ -49,11 +51,13 @@ __all__ = [
     "exponential_nonadaptive",
     "gaussian",
     "laplace",
+    "make_notion",
     "max_divergence",
     "parallel",
     "pure",
     "randomized_response",
     "read_loss",
+    "read_notion",
     "shuffled",
     "shuffled_closed_form",
     "zcdp",

@@ -6,8 +6,14 @@ from typing import Any
 
 from flint import arb
 
+from discreet.kernel.losses.bounds import (
+    epsilon_and_delta_at_most,
+    keeps_epsilon_and_delta,
+    rho_and_delta_at_most,
+)
 from discreet.kernel.losses.family import Direction, Family, register
 from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.pure import pure, worst_pair
 from discreet.kernel.losses.relation import Relation, check_relation
@@ -78,8 +84,10 @@ def read_guarantee(epsilon: Real, delta: Real) -> tuple[Fraction, Fraction]:
 
 
 @dataclass(frozen=True)
-class ApproxDP:
+class ApproxDP(Notion):
     """The notion of (ε, δ)-differential privacy; ε may be 0 where δ is not.
+
+    Privacy: Σ εᵢ <= ε and Σ δᵢ <= δ keep it, adaptively too (Rogers, Roth, Ullman and Vadhan 2016).
 
     >>> ApproxDP(1, 1e-6).loss
     approximate(epsilon=1, delta=1e-06)
@@ -88,6 +96,12 @@ class ApproxDP:
     epsilon: Fraction
     delta: Fraction
     relation: Relation = "add/remove"
+
+    rule = "basic"
+    prices = "epsilon, and delta where the budget has one"
+    number = "epsilon"
+    symbol = "ε"
+    shapes = (frozenset({"epsilon", "delta"}),)
 
     def __init__(self, epsilon: Real, delta: Real, relation: Relation = "add/remove") -> None:
         price, failure = read_guarantee(epsilon, delta)
@@ -99,3 +113,26 @@ class ApproxDP:
     def loss(self) -> PrivacyLoss:
         """The loss of the worst mechanism that keeps this promise."""
         return approximate(epsilon=self.epsilon, delta=self.delta, relation=self.relation)
+
+    def value_of(self, loss: PrivacyLoss) -> float:
+        return loss.epsilon(delta=self.delta)
+
+    def covers(self, loss: PrivacyLoss) -> bool:
+        return keeps_epsilon_and_delta(loss, self.epsilon, self.delta)
+
+    def cost_of_loss(self, loss: PrivacyLoss) -> Cost | None:
+        return epsilon_and_delta_at_most(loss)
+
+    def cost_of_promise(self, promise: Notion) -> Cost | None:
+        return promise.as_epsilon_and_delta()
+
+    def for_group(self, people: int) -> Notion | None:
+        epsilon = people * self.epsilon
+        delta = Fraction(self.loss.for_group(people).delta(epsilon=epsilon))
+        return ApproxDP(epsilon, delta, self.relation) if delta < 1 else None
+
+    def as_epsilon_and_delta(self) -> Cost | None:
+        return self.epsilon, self.delta
+
+    def as_rho_and_delta(self) -> Cost | None:
+        return rho_and_delta_at_most(self.loss)

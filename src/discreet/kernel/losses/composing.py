@@ -85,7 +85,7 @@ def _read(terms: Iterable[Guarantee]) -> tuple[list[tuple[Fraction, Fraction]], 
     known, relations = [], set()
     for term in terms:
         if isinstance(term, PureDP | ApproxDP):
-            known.append((term.epsilon, term.delta if isinstance(term, ApproxDP) else Fraction(0)))
+            known.append((term.value, term.failure))
             relations.add(term.relation)
         else:
             epsilon, delta = term

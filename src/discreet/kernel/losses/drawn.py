@@ -89,7 +89,7 @@ class Drawn(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return pairs(self, ctx.prec, NOTHING)[0]
 
-    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+    def dotted(self, direction: Direction, least: int, coarser: int = 0) -> tuple[Pair, Pair] | None:
         return pairs(self, ctx.prec, least)
 
     def failure(self, direction: Direction) -> Arb:

@@ -48,8 +48,11 @@ class Family(ABC):
         """Whether `dotted` is known."""
         return False
 
-    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
-        """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear."""
+    def dotted(self, direction: Direction, least: int, coarser: int = 0) -> tuple[Pair, Pair] | None:
+        """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear.
+
+        On a lattice that is 2^coarser times as wide as it might be, where the family has such a choice.
+        """
         return None
 
     @property

@@ -28,6 +28,8 @@ SLACK = 1 + 2.0**-20  # covers the rounding of the bounds themselves
 SMALL = 0.25  # sizes for which a series is used
 BLOCK = 256  # nodes that one row of turns serves
 RENEWED = 4  # squarings of a factor before Arb gives it afresh
+MANY = 1 << 17  # nodes for which a factor from Arb each time costs little beside them
+ADDED = 64  # masses that are added up in one go
 
 
 class Values(Protocol):
@@ -167,7 +169,8 @@ class Nodes:
         # a turn has size 1, so as a float at most 1/(1 − share); each value meets two of them
         share = max(within, across)
         turning = 2 * share * (1 + 4 * share) + PRODUCT + TINY if share < 0.1 else math.inf
-        sums = (2 * length + 16) * UNIT  # of adding up, in any order
+        added = length if block == length else block + length // block + 17
+        sums = (2 * added + 16) * UNIT  # of adding up in any order: all, or each block and then the blocks
         off, sizes = self._totals
         return arb(total, 2 * (off + sizes * (turning + sums)) * SLACK + TINY)
 
@@ -268,18 +271,18 @@ def rounded(value: Acb) -> tuple[complex, float]:
     return middle, (2 * UNIT * (abs(middle.real) + abs(middle.imag)) + radius) * SLACK + TINY
 
 
-def geometric(exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
+def geometric(exponents: Sequence[Acb], last: int, renewed: int = RENEWED) -> tuple[Array, float]:
     """Rows e^(j·exponent), j = 0 ... last, and their error as a share of their size.
 
     The exponents' real parts are <= 0. Filled by doubling: a value is a product of log₂(last) factors.
     """
-    spend(len(exponents) * (2 + (last + 1) / 100))
+    spend(len(exponents) * (2 + (last + 1) / 100 + (last.bit_length() if renewed == 1 else 0)))
     rows = np.empty((len(exponents), last + 1), dtype=complex)
     rows[:, 0] = 1
     filled, share, doublings = 1, 0.0, 0
     factor, wrong = np.empty(0), 0.0
     while filled <= last:
-        if doublings % RENEWED == 0:
+        if doublings % renewed == 0:
             balls = [(exponent * filled).exp() for exponent in exponents]
             narrow = all(value.rel_accuracy_bits() >= 56 for value in balls)
             factor, wrong = np.array([complex(value) for value in balls]), 3 * UNIT if narrow else np.inf
@@ -298,16 +301,22 @@ def geometric(exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
 
 
 def weigh(masses: Sequence[complex], exponents: Sequence[Acb], last: int) -> tuple[Array, float]:
-    """Σ mass·e^(j·exponent), j = 0 ... last, and the turns' share of error.
+    """Σ mass·e^(j·exponent), j = 0 ... last, and the share of error, of turns and of adding up.
 
-    With j = aB + b each turn is e^(aB·exponent)·e^(b·exponent), so the sums are one product of matrices.
+    With j = aB + b each turn is e^(aB·exponent)·e^(b·exponent), so the sums are products of matrices, of
+    `ADDED` masses each: a sum of n terms then errs by the roundings of ADDED + n/ADDED additions.
     """
     spend(len(exponents) * (last + 1) / 5000)
     block = 1 << ((last + 1).bit_length() + 1) // 2
-    within, inner = geometric(exponents, min(block, last + 1) - 1)
-    across, outer = geometric([exponent * block for exponent in exponents], last // block)
-    sums = (across * np.array(masses)[:, None]).T @ within
-    return sums.reshape(-1)[: last + 1], (inner + outer + 2 * PRODUCT) * SLACK
+    renewed = 1 if last >= MANY else RENEWED
+    within, inner = geometric(exponents, min(block, last + 1) - 1, renewed)
+    across, outer = geometric([exponent * block for exponent in exponents], last // block, renewed)
+    weighed = (across * np.array(masses)[:, None]).T
+    sums = np.zeros((weighed.shape[0], within.shape[1]), dtype=complex)
+    for start in range(0, len(masses), ADDED):
+        sums += weighed[:, start : start + ADDED] @ within[start : start + ADDED]
+    adding = (2 * ADDED + math.ceil(len(masses) / ADDED) + 8) * UNIT
+    return sums.reshape(-1)[: last + 1], (inner + outer + 2 * PRODUCT + adding) * SLACK
 
 
 def weigh_balls(masses: Sequence[Acb], exponents: Sequence[Acb], last: int) -> list[Acb]:

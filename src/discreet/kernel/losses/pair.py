@@ -16,7 +16,7 @@ import numpy as np
 from flint import acb, arb
 
 from discreet.kernel.losses.nodes import (
-    UNIT,
+    SLACK,
     Acb,
     Array,
     Balls,
@@ -184,8 +184,7 @@ class Atoms(Pair):
         shares = [rounded(acb(mass / whole)) for mass in masses]
         turning = [acb(0, grid.spacing * loss) for loss, _ in self.atoms]
         values, wrong = weigh([share for share, _ in shares], turning, grid.last)
-        sums = (2 * len(masses) + 8) * UNIT
-        error = 2 * (wrong + sums) + sum(off for _, off in shares)
+        error = (wrong + sum(off for _, off in shares)) * SLACK
         return Nodes(values, np.full(grid.last + 1, error))
 
     def node_work(self, theta: float) -> float:

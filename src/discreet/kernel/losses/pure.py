@@ -5,8 +5,17 @@ from fractions import Fraction
 
 from flint import arb
 
+from discreet.kernel.losses.bounds import (
+    epsilon_and_delta_at_most,
+    epsilon_at_most,
+    is_at_most,
+    mu_squared_at_most,
+    renyi_at_most,
+    rho_and_delta_at_most,
+)
 from discreet.kernel.losses.family import DIRECTIONS, Direction, Family, register, scaled
 from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Atoms, Pair
 from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Arb, Real, ball, exact_epsilon, exact_positive
@@ -66,8 +75,10 @@ def pure(*, epsilon: Real, relation: Relation = "add/remove") -> PrivacyLoss:
 
 
 @dataclass(frozen=True)
-class PureDP:
+class PureDP(Notion):
     """The notion of ε-differential privacy.
+
+    Privacy: Σ εᵢ <= ε keeps it, adaptively too (Rogers, Roth, Ullman and Vadhan 2016).
 
     >>> PureDP(0.5).loss.epsilon(delta=0)
     0.5
@@ -75,6 +86,12 @@ class PureDP:
 
     epsilon: Fraction
     relation: Relation = "add/remove"
+
+    rule = "basic"
+    prices = "epsilon, and delta where the budget has one"
+    number = "epsilon"
+    symbol = "ε"
+    shapes = (frozenset({"epsilon"}),)
 
     def __init__(self, epsilon: Real, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "epsilon", exact_epsilon(epsilon))
@@ -84,3 +101,30 @@ class PureDP:
     def loss(self) -> PrivacyLoss:
         """The loss of the worst mechanism that keeps this promise."""
         return pure(epsilon=self.epsilon, relation=self.relation)
+
+    def value_of(self, loss: PrivacyLoss) -> float:
+        return loss.epsilon(delta=0)
+
+    def covers(self, loss: PrivacyLoss) -> bool:
+        return is_at_most(epsilon_at_most(loss), self.epsilon)
+
+    def cost_of_loss(self, loss: PrivacyLoss) -> Cost | None:
+        return epsilon_and_delta_at_most(loss)
+
+    def cost_of_promise(self, promise: Notion) -> Cost | None:
+        return promise.as_epsilon_and_delta()
+
+    def for_group(self, people: int) -> Notion | None:
+        return PureDP(people * self.epsilon, self.relation)
+
+    def as_epsilon_and_delta(self) -> Cost | None:
+        return self.epsilon, Fraction(0)
+
+    def as_rho_and_delta(self) -> Cost | None:
+        return rho_and_delta_at_most(self.loss)
+
+    def as_renyi(self, order: Fraction) -> Fraction | None:
+        return renyi_at_most(self.loss, order)
+
+    def as_mu_squared(self) -> Fraction | None:
+        return mu_squared_at_most(self.loss)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from flint import arb
@@ -43,6 +43,7 @@ WIDE = 1e-3  # of δ: ends that are worth another way
 CLOSER = (1.0, 0.3, 1e-2, 1e-4)  # of the width asked for: what is aimed at, until it is reached
 LEAST_WIDTH = 1e-9  # an ε known this well is known
 DUST = 11  # bits that what dots leave out is below δ
+COARSE = 1  # bits by which a lattice of dots is wider that is tried first where floats lose too much
 KEPT = 4  # contours of one curve
 LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 
@@ -170,8 +171,9 @@ class EpsilonSearch:
             self.lower = _least_epsilon(self.terms, self.direction, self.delta)
         elif all(term.family.exact for term in self.terms):
             self._try(self._composed, share=0.7)
-            if not self._is_done():
-                self._try(self._dotted)
+            for coarser in (COARSE, 0):
+                if not self._is_done():
+                    self._try(partial(self._dotted, coarser))
         elif all(term.family.exact or term.family.has_dots for term in self.terms):
             self._try(self._dotted, share=0.8)
             if not self._is_done():
@@ -229,11 +231,11 @@ class EpsilonSearch:
     def _is_done(self) -> bool:
         return self.upper <= self.known or _is_narrow(self.lower, self.upper, self.width)
 
-    def _dotted(self) -> bool:
+    def _dotted(self, coarser: int = 0) -> bool:
         """Through dots, from above and from below, in place of pairs that are too dear."""
-        least = dust_of(self.terms, float(self.left))
+        least = dust_of(self.terms, float(self.left), DUST - 4 * coarser)
         for place in (0, 1):
-            parts = dotted_parts(self.terms, self.direction, place, least)
+            parts = dotted_parts(self.terms, self.direction, place, least, coarser)
             left = ball(self.delta) - pair_failure(parts)
             if not parts or not left > 0:
                 continue
@@ -310,7 +312,7 @@ def _pair_epsilons(parts: Sequence[Part], delta: Arb, width: float, ceiling: flo
         yield best
         if _is_narrow(best.lower, best.upper, width) or saddle.cut_short:
             return
-        tilt = landscape.seen(tilt, near, float(delta.log()))
+        tilt = landscape.better(tilt, near, float(delta.log()))
 
 
 def _is_narrow(lower: float, upper: float, width: float) -> bool:
@@ -391,18 +393,18 @@ def chain_of(terms: Terms) -> "Chain | None":
     return Chain(tuple(Term(base, count) for (base, _), count in known), known[0][0][1])
 
 
-def dust_of(terms: Terms, delta: float) -> int:
-    """The bits of a δ so small that, once for each use, it adds next to nothing to this one."""
+def dust_of(terms: Terms, delta: float, dust: int = DUST) -> int:
+    """The bits of a δ so small that, once for each use, it adds next to nothing, 2^−dust, to this one."""
     uses = sum(term.count for term in terms)
-    return min(NOTHING, 8 * math.ceil((DUST - math.log2(max(delta, 2.0**-NOTHING) / uses)) / 8))
+    return min(NOTHING, 2 * math.ceil((dust - math.log2(max(delta, 2.0**-NOTHING) / uses)) / 2))
 
 
-def dotted_parts(terms: Terms, direction: Direction, place: int, least: int) -> list[Part]:
+def dotted_parts(terms: Terms, direction: Direction, place: int, least: int, coarser: int = 0) -> list[Part]:
     """Pairs above (place 0) or below (1) each term's law, through dots; empty where no law has such a pair,
     or where a pair without dots is not its law's own."""
     if not all(term.family.exact or term.family.has_dots for term in terms):
         return []
-    known = [(term, term.family.dotted(direction, least)) for term in terms]
+    known = [(term, term.family.dotted(direction, least, coarser)) for term in terms]
     if all(pair is None for _, pair in known):
         return []
     return [

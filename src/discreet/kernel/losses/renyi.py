@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
+from discreet.kernel.losses.bounds import is_at_most, renyi_at_most
 from discreet.kernel.losses.continuous import GaussianPair
 from discreet.kernel.losses.family import Direction, Family, register
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Arb, Real, ball, exact, exact_epsilon, exact_positive
@@ -62,8 +64,10 @@ class Renyi(Family):
 
 
 @dataclass(frozen=True)
-class RenyiDP:
+class RenyiDP(Notion):
     """The notion of (α, ε)-Rényi differential privacy.
+
+    Privacy: Σ εᵢ <= ε at one order fixed in advance keeps it, adaptively (Feldman and Zrnic 2021).
 
     >>> RenyiDP(2, 0.5).loss.renyi(2)
     0.5
@@ -72,6 +76,11 @@ class RenyiDP:
     order: Fraction
     epsilon: Fraction
     relation: Relation = "add/remove"
+
+    rule = "renyi"
+    prices = "a Rényi divergence at the account's order"
+    number = "epsilon"
+    symbol = "ε"
 
     def __init__(self, order: Real, epsilon: Real, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "order", exact_order(order))
@@ -82,3 +91,24 @@ class RenyiDP:
     def loss(self) -> PrivacyLoss:
         """The loss of the worst mechanism that keeps this promise."""
         return PrivacyLoss.of(Renyi(self.order, self.epsilon), self.relation)
+
+    @property
+    def measure(self) -> tuple[str, ...]:
+        return *super().measure, str(self.order)
+
+    def value_of(self, loss: PrivacyLoss) -> float:
+        return loss.renyi(self.order)
+
+    def covers(self, loss: PrivacyLoss) -> bool:
+        return is_at_most(renyi_at_most(loss, self.order), self.epsilon)
+
+    def cost_of_loss(self, loss: PrivacyLoss) -> Cost | None:
+        divergence = renyi_at_most(loss, self.order)
+        return None if divergence is None else (divergence, Fraction(0))
+
+    def cost_of_promise(self, promise: Notion) -> Cost | None:
+        divergence = promise.as_renyi(self.order)
+        return None if divergence is None else (divergence, Fraction(0))
+
+    def as_renyi(self, order: Fraction) -> Fraction | None:
+        return self.epsilon if self.order >= order else None  # the divergence grows with its order

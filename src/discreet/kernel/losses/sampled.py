@@ -67,8 +67,8 @@ class Sampled(Family):
     def has_dots(self) -> bool:
         return True
 
-    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
-        return pairs(self, direction, ctx.prec, least)
+    def dotted(self, direction: Direction, least: int, coarser: int = 0) -> tuple[Pair, Pair] | None:
+        return pairs(self, direction, ctx.prec, least, coarser)
 
     def _gaussian(self, direction: Direction) -> Pair | None:
         square = self._mu_squared()
@@ -145,7 +145,9 @@ class Sampled(Family):
 
 
 @remembered(256)
-def pairs(family: Sampled, direction: Direction, bits: int, least: int = NOTHING) -> tuple[Pair, Pair]:
+def pairs(
+    family: Sampled, direction: Direction, bits: int, least: int = NOTHING, coarser: int = 0
+) -> tuple[Pair, Pair]:
     """The dominating pair and the witness, at this precision, with losses up to where 2^−least is left."""
     if family._is_one_law():
         base = family.terms[0].family
@@ -161,7 +163,7 @@ def pairs(family: Sampled, direction: Direction, bits: int, least: int = NOTHING
     tops = [family.largest(way) for way in DIRECTIONS]
     closed = family._mu_squared() is not None or (len(family.terms) == 1 and family.terms[0].count == 1)
     count = MANY_DOTS if closed else DOTS
-    chosen = dots(curve, direction, count, family.rate, tops=tops, least=least)
+    chosen = dots(curve, direction, count, family.rate, tops=tops, least=least, finer=-coarser)
     points = [(x, *curve(x, direction)) for x in chosen]
     above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
     return above, below_the_dots(points, chosen.lattice)

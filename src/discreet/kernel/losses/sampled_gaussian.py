@@ -16,7 +16,7 @@ from flint import acb, arb
 from discreet.kernel.losses.continuous import gaussian_delta
 from discreet.kernel.losses.curve import sampled_ends
 from discreet.kernel.losses.family import Direction
-from discreet.kernel.losses.nodes import SLACK, UNIT, Acb, Grid, Nodes, rounded, weigh, weigh_balls
+from discreet.kernel.losses.nodes import SLACK, Acb, Grid, Nodes, rounded, weigh, weigh_balls
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.sampled_weight import GOOD, Weight
 from discreet.kernel.losses.work import spend
@@ -71,7 +71,7 @@ class SampledGaussianPair(Pair):
         turning = [self._turn(grid.spacing) * logarithm for _, logarithm in nodes]
         values, wrong = weigh([mass for mass, _ in masses], turning, grid.last)
         sizes = sum(abs(mass) + off for mass, off in masses)
-        rounding = sizes * (wrong + (2 * len(masses) + 8) * UNIT) + sum(off for _, off in masses)
+        rounding = sizes * wrong + sum(off for _, off in masses)
         return Nodes(values, np.full(grid.last + 1, (rounding + float(error.upper())) * SLACK))
 
     def node_work(self, theta: float) -> float:

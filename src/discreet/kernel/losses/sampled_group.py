@@ -134,7 +134,7 @@ class Parted(Family):
     def dominating(self, direction: Direction) -> Pair | None:
         return dotted_pairs(self, direction, ctx.prec, NOTHING)[0]
 
-    def dotted(self, direction: Direction, least: int) -> tuple[Pair, Pair] | None:
+    def dotted(self, direction: Direction, least: int, coarser: int = 0) -> tuple[Pair, Pair] | None:
         return dotted_pairs(self, direction, ctx.prec, least)
 
     def failure(self, direction: Direction) -> Arb:

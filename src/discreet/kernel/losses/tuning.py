@@ -11,6 +11,7 @@ from discreet.kernel.losses.contour import Part
 from discreet.kernel.losses.work import spend
 
 GOLDEN = (math.sqrt(5) - 1) / 2
+FAR_LESS = 2.0  # of logarithms: a gain that is worth another contour
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,15 @@ class Landscape:
         near = max(bound - 4 / best.theta, best.mean)  # Chernoff's bound is about e^4 too high there
         return replace(best, size=min(best.size, target + best.theta * near - best.log_moment) - 2), near
 
-    def seen(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
-        """The same tilt, now that ε is known better: how small e^(θε)δ/e^K really is."""
+    def better(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
+        """The tilt now that ε is known better: how small e^(θε)δ/e^K really is; or that of this ε, if far less so."""
+        known, other = (
+            self._seen(tilt, epsilon, target),
+            self._seen(self.at_epsilon(epsilon), epsilon, target),
+        )
+        return other if other.size > known.size + FAR_LESS else known
+
+    def _seen(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
         return replace(tilt, size=min(tilt.size, target + tilt.theta * epsilon - tilt.log_moment))
 
     def at_epsilon(self, epsilon: float) -> Tilt:

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from discreet.errors import InvalidParameter
+from discreet.kernel.losses.bounds import rho_and_delta_at_most
 from discreet.kernel.losses.continuous import GaussianPair
 from discreet.kernel.losses.family import Direction, Family, register, scaled
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Arb, Real, ball, exact_delta, exact_positive
@@ -73,8 +76,11 @@ def zcdp(*, rho: Real, delta: Real = 0, relation: Relation = "add/remove") -> Pr
 
 
 @dataclass(frozen=True)
-class ZCDP:
+class ZCDP(Notion):
     """The notion of ρ-zero-concentrated differential privacy, with a failure probability δ.
+
+    Privacy: Σ ρᵢ <= ρ and Σ δᵢ <= δ keep it, adaptively (Whitehouse, Ramdas, Rogers and Wu 2023; for δ = 0
+    Feldman and Zrnic 2021, at every order at once).
 
     >>> ZCDP(0.5).loss.rho
     0.5
@@ -83,6 +89,12 @@ class ZCDP:
     rho: Fraction
     delta: Fraction
     relation: Relation = "add/remove"
+
+    rule = "zcdp"
+    prices = "rho (a pure epsilon, or a Gaussian's mu, has one)"
+    number = "rho"
+    symbol = "ρ"
+    shapes = (frozenset({"rho"}), frozenset({"rho", "delta"}))
 
     def __init__(self, rho: Real, delta: Real = 0, relation: Relation = "add/remove") -> None:
         object.__setattr__(self, "rho", exact_positive(rho, name="rho"))
@@ -93,3 +105,29 @@ class ZCDP:
     def loss(self) -> PrivacyLoss:
         """The loss of the worst mechanism that keeps this promise."""
         return zcdp(rho=self.rho, delta=self.delta, relation=self.relation)
+
+    def value_of(self, loss: PrivacyLoss) -> float:
+        if self.delta:
+            raise InvalidParameter(
+                "the target must be zCDP without a failure probability.", parameter="target"
+            )
+        return loss.rho
+
+    def covers(self, loss: PrivacyLoss) -> bool:
+        bound = rho_and_delta_at_most(loss)
+        return bound is not None and bound[0] <= self.rho and bound[1] <= self.delta
+
+    def cost_of_loss(self, loss: PrivacyLoss) -> Cost | None:
+        return rho_and_delta_at_most(loss)
+
+    def cost_of_promise(self, promise: Notion) -> Cost | None:
+        return promise.as_rho_and_delta()
+
+    def for_group(self, people: int) -> Notion | None:
+        return None if self.delta else ZCDP(people**2 * self.rho, 0, self.relation)
+
+    def as_rho_and_delta(self) -> Cost | None:
+        return self.rho, self.delta
+
+    def as_renyi(self, order: Fraction) -> Fraction | None:
+        return None if self.delta else self.rho * order

@@ -16,8 +16,7 @@ from discreet.kernel.laws import FiniteLaw, LatticeLaw, show
 from discreet.kernel.losses import Relation, check_relation
 from discreet.kernel.mechanisms.inputs import to_steps
 from discreet.kernel.mechanisms.lattice import WIDE, Lattice, flatten, several
-from discreet.kernel.mechanisms.mechanism import Frozen, Pair
-from discreet.kernel.mechanisms.worst_pairs import numbers
+from discreet.kernel.mechanisms.mechanism import Frozen, Pair, numbers
 from discreet.kernel.numerics import (
     Interval,
     Real,

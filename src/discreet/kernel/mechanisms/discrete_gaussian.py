@@ -1,4 +1,7 @@
-"""The discrete Gaussian mechanism."""
+"""The discrete Gaussian mechanism.
+
+Tested by: tests/mechanisms/test_gaussian.py, tests/conformance/test_mechanisms.py
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,7 @@
-"""The exponential mechanism: a candidate, chosen with probability that grows exponentially with its score."""
+"""The exponential mechanism: a candidate, chosen with probability that grows exponentially with its score.
+
+Tested by: tests/mechanisms/test_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from discreet.kernel.mechanisms.mechanism import Case
 from discreet.kernel.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
 from discreet.kernel.numerics import Real, exact_positive
 from discreet.kernel.randomness import Source, choice, fresh_source, weighted_choice
-from discreet.kernel.randomness.scores import Scores
+from discreet.kernel.randomness.selection import Scores
 
 LONGEST_WEIGHT = 900  # bits: with the bits of the sampler, still a float
 

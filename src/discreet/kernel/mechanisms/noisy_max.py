@@ -1,4 +1,7 @@
-"""Report noisy max: add noise to every score, publish only the index of the largest."""
+"""Report noisy max: add noise to every score, publish only the index of the largest.
+
+Tested by: tests/mechanisms/test_noisy_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +15,8 @@ from discreet.kernel.laws import FiniteLaw, compute_noisy_max, compute_permute_a
 from discreet.kernel.losses import PrivacyLoss, Relation, bounded_range, pure
 from discreet.kernel.mechanisms.inputs import all_to_steps
 from discreet.kernel.mechanisms.lattice import FINEST
-from discreet.kernel.mechanisms.mechanism import Case
+from discreet.kernel.mechanisms.mechanism import Case, Kind
 from discreet.kernel.mechanisms.selection import Candidate, NoisySelection, check_pairing
-from discreet.kernel.mechanisms.worst_pairs import Kind
 from discreet.kernel.numerics import Real
 from discreet.kernel.randomness import (
     Source,
@@ -23,7 +25,7 @@ from discreet.kernel.randomness import (
     permute_and_flip,
     uniform_below,
 )
-from discreet.kernel.randomness.scores import Scores
+from discreet.kernel.randomness.selection import Scores
 
 Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 

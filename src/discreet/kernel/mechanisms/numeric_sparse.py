@@ -1,4 +1,7 @@
-"""NumericSparse: the values above a threshold, each released with noise of its own."""
+"""NumericSparse: the values above a threshold, each released with noise of its own.
+
+Tested by: tests/mechanisms/test_sparse.py
+"""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from discreet.kernel.laws import FiniteLaw, add_values
 from discreet.kernel.mechanisms.inputs import to_steps
 from discreet.kernel.mechanisms.laplace import Laplace
 from discreet.kernel.mechanisms.mechanism import Case
-from discreet.kernel.mechanisms.sparse_noise import SparseNoise, optimal_noise, seeds_noise, textbook_sigma
+from discreet.kernel.mechanisms.sparse_noise import SparseNoise, optimal_noise, textbook_noise, textbook_sigma
 from discreet.kernel.mechanisms.sparse_vector import SparseVector
 from discreet.kernel.numerics import ball, round_down, working_precision
 
@@ -39,7 +42,7 @@ class NumericSparse(SparseVector):
     values: Laplace
 
     def _calibrate(self) -> SparseNoise:
-        noise = self._textbook() if self.split == "seeds" else self._optimal()
+        noise = self._textbook() if self.split == "textbook" else self._optimal()
         self.values = Laplace(
             epsilon=noise.value_epsilon,
             sensitivity=self.sensitivity,
@@ -58,7 +61,7 @@ class NumericSparse(SparseVector):
                 root = ball(512).sqrt()
                 compared = Fraction(round_down(root / (root + 1))) * self.epsilon
                 valued = Fraction(round_down(2 / (root + 1))) * self.epsilon
-        noise = seeds_noise(epsilon=compared, delta=self.delta, count=self.count, failures=2)
+        noise = textbook_noise(epsilon=compared, delta=self.delta, count=self.count, failures=2)
         sigma = textbook_sigma(epsilon=valued, delta=self.delta, count=self.count, failures=2)
         return replace(noise, value_epsilon=1 / sigma)
 

@@ -1,4 +1,7 @@
-"""Permute-and-flip: like the exponential mechanism, and never worse."""
+"""Permute-and-flip: like the exponential mechanism, and never worse.
+
+Tested by: tests/mechanisms/test_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ from discreet.kernel.mechanisms.mechanism import Case
 from discreet.kernel.mechanisms.selection import Candidate, Selection, check_counts, check_pairing, tail_gap
 from discreet.kernel.numerics import Real
 from discreet.kernel.randomness import Source, fresh_source, permute_and_flip
-from discreet.kernel.randomness.scores import Scores
+from discreet.kernel.randomness.selection import Scores
 
 
 @dataclass(frozen=True, init=False)

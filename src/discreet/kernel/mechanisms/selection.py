@@ -13,8 +13,7 @@ from discreet.kernel.laws import LaplaceLaw, show
 from discreet.kernel.losses import Relation, check_relation
 from discreet.kernel.mechanisms.inputs import all_to_steps, fine_step
 from discreet.kernel.mechanisms.lattice import choose_step
-from discreet.kernel.mechanisms.mechanism import Frozen, Pair
-from discreet.kernel.mechanisms.worst_pairs import Kind, vectors
+from discreet.kernel.mechanisms.mechanism import Frozen, Kind, Pair, vectors
 from discreet.kernel.numerics import (
     Real,
     ball,
@@ -26,7 +25,7 @@ from discreet.kernel.numerics import (
     working_precision,
 )
 from discreet.kernel.randomness import Source
-from discreet.kernel.randomness.scores import Scores
+from discreet.kernel.randomness.selection import Scores
 
 Candidate = TypeVar("Candidate")
 

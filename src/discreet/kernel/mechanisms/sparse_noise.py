@@ -1,4 +1,7 @@
-"""How much noise the sparse vector technique needs, and what it costs."""
+"""How much noise the sparse vector technique needs, and what it costs.
+
+Tested by: tests/mechanisms/test_sparse.py
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -10,7 +13,7 @@ from discreet.errors import InvalidParameter
 from discreet.kernel.losses import PrivacyLoss, Relation, pure
 from discreet.kernel.numerics import Arb, ball, least_passing, round_up, working_precision
 
-Split: TypeAlias = Literal["seeds", "optimal"]
+Split: TypeAlias = Literal["textbook", "optimal"]
 
 TOLERANCE = Fraction(1, 2**12)  # of a calibrated noise: a little more than needed
 
@@ -43,7 +46,7 @@ class SparseNoise:
         return self.rounds * pure(epsilon=self.round_epsilon, relation=relation)
 
 
-def seeds_noise(*, epsilon: Fraction, delta: Fraction, count: int, failures: int = 1) -> SparseNoise:
+def textbook_noise(*, epsilon: Fraction, delta: Fraction, count: int, failures: int = 1) -> SparseNoise:
     """Lap(σ) on the threshold, Lap(2σ) on queries: σ = 2c/ε, or √(32·c·ln(failures/δ))/ε, rounded up."""
     sigma = textbook_sigma(epsilon=epsilon, delta=delta, count=count, failures=failures)
     return SparseNoise(threshold=sigma, query=2 * sigma, rounds=count)

@@ -1,4 +1,7 @@
-"""Sparse vectors: which values of a stream are above a threshold? Paid for whole, run once."""
+"""Sparse vectors: which values of a stream are above a threshold? Paid for whole, run once.
+
+Tested by: tests/mechanisms/test_sparse.py
+"""
 
 import inspect
 import math
@@ -20,7 +23,7 @@ from discreet.kernel.mechanisms.sparse_noise import (
     Split,
     check_total,
     optimal_noise,
-    seeds_noise,
+    textbook_noise,
 )
 from discreet.kernel.numerics import (
     Real,
@@ -53,7 +56,7 @@ class SparseVector(ABC):
         sensitivity: Real = 1,
         count: Real = 1,
         delta: Real = 0,
-        split: Split = "seeds",
+        split: Split = "textbook",
         step: Real | None = None,
         relation: Relation = "add/remove",
     ) -> None:
@@ -62,11 +65,11 @@ class SparseVector(ABC):
         self.threshold = exact(threshold, name="threshold")
         self.sensitivity = exact_positive(sensitivity, name="sensitivity")
         self.count = exact_whole(count, name="count", least=1)
-        if split not in ("seeds", "optimal"):
+        self.split: Split = "textbook" if str(split) == "seeds" else split  # its name until the first release
+        if self.split not in ("textbook", "optimal"):
             raise InvalidParameter(
-                f'split must be "seeds" or "optimal", got {str(split)[:60]}.', parameter="split"
+                f'split must be "textbook" or "optimal", got {str(split)[:60]}.', parameter="split"
             )
-        self.split = split
         self.relation = check_relation(relation)
         self._declared_step = step
         self.noise = self._calibrate()
@@ -74,7 +77,7 @@ class SparseVector(ABC):
         scale = self.sensitivity * min(self.noise.threshold, self.noise.query)
         fine = fine_step(scale=scale, sensitivity=self.sensitivity)
         self.step = choose_step(fine if step is None else step, scale=scale, sensitivity=self.sensitivity)
-        if self.split == "seeds":
+        if self.split == "textbook":
             check_total(self.noise, epsilon=self.epsilon, delta=self.delta)
         self._lock = threading.Lock()
         self._open(fresh_source())
@@ -83,7 +86,7 @@ class SparseVector(ABC):
         """Return the noise of the comparisons."""
         if self.split == "optimal":
             return optimal_noise(epsilon=self.epsilon, delta=self.delta, count=self.count)
-        return seeds_noise(epsilon=self.epsilon, delta=self.delta, count=self.count)
+        return textbook_noise(epsilon=self.epsilon, delta=self.delta, count=self.count)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -270,7 +273,7 @@ class AboveThreshold(Sparse):
         epsilon: Real,
         threshold: Real,
         sensitivity: Real = 1,
-        split: Split = "seeds",
+        split: Split = "textbook",
         step: Real | None = None,
         relation: Relation = "add/remove",
     ) -> None:

@@ -1,4 +1,7 @@
-"""The staircase mechanism: the least noise for pure differential privacy at one sensitivity."""
+"""The staircase mechanism: the least noise for pure differential privacy at one sensitivity.
+
+Tested by: tests/mechanisms/test_noise_laws.py, tests/conformance/test_mechanisms.py
+"""
 
 import math
 from dataclasses import dataclass

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses import Relation
-from discreet.kernel.mechanisms.inputs import all_to_steps, as_numbers, exact_bounds, to_steps
-from discreet.kernel.mechanisms.labels import check_values
+from discreet.kernel.mechanisms.inputs import all_to_steps, as_numbers, check_values, exact_bounds, to_steps
 from discreet.kernel.mechanisms.price import Price
 from discreet.kernel.mechanisms.quantile import Quantile
 from discreet.kernel.numerics import Estimate, Interval, Real, exact, largest_power_of_two

@@ -1,4 +1,7 @@
-"""The k best candidates, best first."""
+"""The k best candidates, best first.
+
+Tested by: tests/mechanisms/test_noisy_selection.py, tests/conformance/test_mechanisms.py
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +12,11 @@ import numpy as np
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import FiniteLaw, compute_peeling
 from discreet.kernel.losses import PrivacyLoss, Relation, bounded_range, pure
-from discreet.kernel.mechanisms.mechanism import Case
+from discreet.kernel.mechanisms.mechanism import Case, Kind
 from discreet.kernel.mechanisms.selection import Candidate, NoisySelection, check_pairing
-from discreet.kernel.mechanisms.worst_pairs import Kind
 from discreet.kernel.numerics import Real, exact_whole
 from discreet.kernel.randomness import Source, choice, fresh_source
-from discreet.kernel.randomness.scores import Scores
+from discreet.kernel.randomness.selection import Scores
 
 Method: TypeAlias = Literal["one shot", "peeling"]
 

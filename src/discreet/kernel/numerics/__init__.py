@@ -1,13 +1,5 @@
 """Numbers that cannot lie: exact rationals, directed rounding, certified enclosures, one monotone search."""
 
-from discreet.kernel.numerics.binomial import (
-    clopper_pearson,
-    mean_limits,
-    normal_quantile,
-    success_lower,
-    success_upper,
-    wilson,
-)
 from discreet.kernel.numerics.enclosure import (
     Arb,
     ball,
@@ -16,7 +8,16 @@ from discreet.kernel.numerics.enclosure import (
     power,
     working_precision,
 )
-from discreet.kernel.numerics.interval import Estimate, Interval
+from discreet.kernel.numerics.interval import (
+    Estimate,
+    Interval,
+    clopper_pearson,
+    mean_limits,
+    normal_quantile,
+    success_lower,
+    success_upper,
+    wilson,
+)
 from discreet.kernel.numerics.rational import (
     Real,
     exact,
@@ -31,14 +32,18 @@ from discreet.kernel.numerics.rational import (
 from discreet.kernel.numerics.rounding import (
     exponent_of_two,
     largest_power_of_two,
+    readable,
+    readable_up,
     round_down,
     round_up,
+    short_down,
+    short_up,
+    show_exact,
     state_down,
     state_up,
     stated,
 )
 from discreet.kernel.numerics.search import least_passing, least_whole
-from discreet.kernel.numerics.show import readable, readable_up, short_down, short_up, show_exact
 
 __all__ = [
     "Arb",

@@ -8,7 +8,7 @@ A `Draw` is complete: it names the exact tables that it reads, the mechanism tha
 import datetime
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ T = TypeVar("T")  # the exact table that it returns
 Label: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime | None
 Group: TypeAlias = tuple[Label, ...]
 
-_PLAIN = {bool, int, float, str, Fraction, datetime.date, datetime.datetime, type(None)}
+_LABELS = {bool, int, float, str, datetime.date, datetime.datetime, type(None)}
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,14 @@ class Output:
     numbers: tuple[int | Fraction, ...] = ()
 
     def __post_init__(self) -> None:
-        kinds = set(map(type, self.numbers))
-        for group in self.groups or ():
-            kinds.update(map(type, group))
-        if not (kinds <= _PLAIN and isinstance(self.numbers, tuple)):
+        groups = () if self.groups is None else self.groups
+        plain = _holds(self.numbers, {int, Fraction}) and _holds(groups, {tuple})
+        if not (plain and all(_holds(group, _LABELS) for group in groups)):
             raise InternalError("a stage must release plain values. Nothing was released.")
+
+
+def _holds(values: object, kinds: set[type]) -> bool:
+    return isinstance(values, tuple) and set(map(type, values)) <= kinds
 
 
 @dataclass(frozen=True)
@@ -108,13 +111,8 @@ class Draw(ABC, Generic[P, T]):
         """Draw from what `take` returned."""
 
     @abstractmethod
-    def imitate(self, given: Any, pick: Callable[[int], int], shown: frozenset[Group]) -> Output:
-        """Return an output that `draw` could return, by `pick(n)` below n alone, with the keys in `shown`:
-        for audits that freeze the noise."""
-
-    @abstractmethod
-    def moves(self, first: Any, second: Any, name: str) -> Iterator["Move"]:
-        """Return how much of its sensitivity the inputs of two neighbours use."""
+    def moves(self, first: Sequence[Any], second: Sequence[Any], name: str) -> Iterator["Move"]:
+        """Return how much of its sensitivity two neighbours use, by all that the mechanism was given."""
 
     @property
     @abstractmethod

@@ -8,8 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError
-from discreet.kernel.randomness.fixed import exp_fixed
+from discreet.kernel.numerics import ball, certified_floor
 from discreet.kernel.randomness.source import Source
+
+# Certified fixed-point exponentials: whole numbers with a known number of bits below the point.
+
+
+def exp_fixed(exponent: Fraction, bits: int, factor: Fraction = Fraction(1)) -> int:
+    """Return ⌊factor · exp(-exponent) · 2^bits⌋ for exponent > 0: an irrational number's floor, so always
+    decided.
+
+    >>> exp_fixed(Fraction(1), 10)
+    376
+    """
+    size = bits + factor.numerator.bit_length() - factor.denominator.bit_length() + 1
+    if 7 * size < 10 * exponent:  # factor · 2^bits < 2^size, and 0.7 > ln 2: the product is below 1
+        return 0
+    return certified_floor(lambda: (-ball(exponent)).exp() * ball(factor) * 2**bits)
+
 
 _WORD = 1 << 64
 

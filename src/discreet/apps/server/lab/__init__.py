@@ -13,9 +13,9 @@ from fastapi.responses import RedirectResponse
 
 import discreet
 from discreet.apps.server.http_errors import as_json, busy, handle_failures, not_found
+from discreet.apps.server.journal import HideInternalErrors, SecurityHeaders
 from discreet.apps.server.lab.exhibits import EXHIBITS, show
 from discreet.apps.server.limits import Rate
-from discreet.apps.server.middleware import HideInternalErrors, SecurityHeaders
 from discreet.apps.server.pages.rendering import page, read_theme, static_file
 from discreet.errors import InvalidParameter
 

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from discreet.apps import pictures
 from discreet.apps.pictures import Picture
-from discreet.apps.pictures.leaks import someone_leaks
-from discreet.apps.pictures.loss_law import loss_tail
+from discreet.apps.pictures.course import someone_leaks
+from discreet.apps.pictures.loss_variables import loss_tail
 from discreet.apps.pictures.theme import scientific
 from discreet.kernel.losses import PrivacyLoss
 from discreet.kernel.mechanisms import Gaussian, Laplace, RandomizedResponse, Sparse

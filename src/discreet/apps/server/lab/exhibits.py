@@ -11,11 +11,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from discreet.apps.pictures.theme import Json, Theme
+from discreet.apps.pictures.theme import Json
 from discreet.apps.server.http_errors import not_found
 from discreet.apps.server.lab import drawings
 from discreet.apps.server.lab.drawings import Drawing
 from discreet.apps.server.pages.rendering import figure_of
+from discreet.asking.answers import Theme
 from discreet.errors import InvalidParameter
 
 EPSILONS = (

@@ -2,15 +2,15 @@
 
 from fastapi import APIRouter
 
-from discreet.apps.server.pages import ask_page, dataset_pages, login, owner, watches
+from discreet.apps.server.pages import ask_page, dataset_pages, owner, session_auth
 
 router = APIRouter(include_in_schema=False)
 for _part in (
-    login.router,
+    session_auth.login_router,
     dataset_pages.router,
     ask_page.page_router,
     ask_page.json_router,
-    watches.router,
+    ask_page.watch_router,
     owner.router,
 ):
     router.include_router(_part)

@@ -3,12 +3,16 @@
 It uses the data set's own `explain` and `ask`, as REST does, with the same deadline and the same charge.
 """
 
+import secrets
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from discreet.apps import pictures
 from discreet.apps.pictures import Picture
@@ -19,10 +23,17 @@ from discreet.apps.server.journal import digest_of, note
 from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_of, sql_name
 from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, price_of_plan, up
 from discreet.apps.server.pages.rendering import in_both_themes, page
-from discreet.apps.server.pages.session_auth import PageRoute, SignedIn, Visitor, check_csrf
-from discreet.apps.server.request_bodies import AskRequest, read_ask
+from discreet.apps.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor, check_csrf
+from discreet.apps.server.request_bodies import (
+    WATCH_TERMS,
+    AskRequest,
+    form_numbers,
+    read_ask,
+    read_question,
+    read_watch,
+)
 from discreet.apps.server.rest.bearer_auth import read_body, service_of
-from discreet.asking.answers import Answer, show_error, show_value, uneven_ends
+from discreet.asking.answers import Answer, draw_chart, show_error, show_value, uneven_ends
 from discreet.asking.planning import Plan
 from discreet.asking.policy import Policy, PublicTable, Table, spell
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
@@ -37,6 +48,7 @@ KEYWORDS = (
 )  # fmt: skip
 MOST_KEYS = 200  # of a column, offered as completions
 MOST_ROWS = 2000  # of an answer, shown on the page
+WIDTHS = {"wide": 720.0, "narrow": 340.0}  # of a chart, in pixels
 
 
 page_router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -92,7 +104,7 @@ async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
 
 @json_router.post("/datasets/{name}/ask")
 async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
-    """Ask a question, and return its answer as a table and a figure."""
+    """Ask a question, and return its answer as a table and a chart."""
     dataset, asked = await _read(request, visitor, name)
     result = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
     if isinstance(result, Approval):
@@ -104,7 +116,7 @@ async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
                 "charge": result.charge,
                 "charged": result.charged,
                 "table": table_of(answer),
-                "figure": _figure(pictures.answer, answer),
+                "chart": charts_of(answer),
                 "gauge": (await gauge_of(dataset, visitor)).parts({}),
             }
         )
@@ -172,9 +184,97 @@ def margin(value: int | float, ends: Interval) -> str:
     return uneven_ends(value, ends) or f"± {show_error(value, ends)}"
 
 
-def _figure(draw: Callable[[Any], Picture], drawn: Plan | Answer) -> Any:
-    """Return a figure in both themes, or None where nothing in it has an error or interval."""
+def charts_of(answer: Answer) -> dict[str, str] | None:
+    """Return the answer's chart for wide and for narrow screens; None where no column is a number."""
+    table = answer.drawable()
+    if not table.measures:
+        return None
+    return {name: draw_chart(table, width=width).markup() for name, width in WIDTHS.items()}
+
+
+def _figure(draw: Callable[[Any], Picture], plan: Plan) -> Any:
+    """Return a figure in both themes, or None where nothing in it has an error."""
     try:
-        return in_both_themes(draw(drawn))
+        return in_both_themes(draw(plan))
     except DiscreetError:
         return None
+
+
+# The watches page: open a watch, ask it questions, stop it. It needs no script.
+
+WAITS = "This price needs an owner\u2019s approval. Open the watch again once it is approved."
+
+watch_router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+@watch_router.get("/datasets/{name}/watches")
+async def show(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Show the user's own watches in this process."""
+    return await _show(service_of(request).dataset(name), visitor)
+
+
+@watch_router.post("/datasets/{name}/watches")
+async def begin(request: Request, sent: Form, name: str) -> Response:
+    """Open a watch."""
+    dataset = _dataset(request, name)
+    try:
+        terms, key = read_watch(form_numbers(sent.fields, WATCH_TERMS)), sent.fields.get("key") or None
+        opened = await dataset.open_watch(sent.visitor.person, terms, key=key)
+    except DiscreetError as error:
+        return await _show(dataset, sent.visitor, problem=error, filled=sent.fields)
+    if isinstance(opened, Approval):
+        return await _show(dataset, sent.visitor, waits=WAITS)
+    return _back(name)
+
+
+@watch_router.post("/datasets/{name}/watches/{watch}/test")
+async def test(request: Request, sent: Form, name: str, watch: str) -> Response:
+    """Ask a watch its next question."""
+    dataset = _dataset(request, name)
+    try:
+        question = read_question(sent.fields.get("sql"), service_of(request).limits)
+        note(request, question=digest_of([question]))
+        await dataset.test(sent.visitor.person, watch, question)
+    except DiscreetError as error:
+        return await _show(dataset, sent.visitor, problem=error, filled={**sent.fields, "watch": watch})
+    return _back(name)
+
+
+@watch_router.post("/datasets/{name}/watches/{watch}/stop")
+async def stop(request: Request, sent: Form, name: str, watch: str) -> Response:
+    """Stop a watch."""
+    _dataset(request, name).stop_watch(sent.visitor.person, watch)
+    return _back(name)
+
+
+def _dataset(request: Request, name: str) -> Dataset:
+    note(request, dataset=name)
+    return service_of(request).dataset(name)
+
+
+def _back(name: str) -> Response:
+    return RedirectResponse(f"/datasets/{quote(name, safe='')}/watches", status_code=303)
+
+
+async def _show(
+    dataset: Dataset,
+    visitor: Visitor,
+    *,
+    problem: DiscreetError | None = None,
+    filled: Mapping[str, str] | None = None,
+    waits: str = "",
+) -> Response:
+    return page(
+        "watches.html",
+        status=problem.status if problem else 202 if waits else 200,
+        dataset=dataset,
+        watches=dataset.watches(visitor.person),
+        gauge=await gauge_of(dataset, visitor),
+        example=f"SELECT COUNT(*) FROM {sql_name(dataset.policy.tables[0].name)}",  # noqa: S608  text to edit
+        seconds=dataset.describe()["deadline_s"],
+        problem=problem.message.splitlines()[0] if problem else "",  # the other lines underline plain text
+        waits=waits,
+        filled=defaultdict(str, filled or {}),
+        key=secrets.token_hex(16),  # a form that is sent twice opens one watch
+        **visitor.frame,
+    )

@@ -14,10 +14,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import discreet
 from discreet.apps.pictures import Picture
-from discreet.apps.pictures.page import drawing_script
-from discreet.apps.pictures.theme import Json, Theme
+from discreet.apps.pictures.picture import drawing_script
+from discreet.apps.pictures.theme import Json
 from discreet.apps.server.http_errors import not_found
 from discreet.apps.server.pages.gauge import up
+from discreet.asking.answers import Theme
 from discreet.errors import InvalidParameter
 
 FOLDER = Path(__file__).parents[1]

@@ -3,13 +3,13 @@
 from fastapi import APIRouter
 
 from discreet.apps.server.limits import Limits
-from discreet.apps.server.rest import admin, questions, reads
+from discreet.apps.server.rest import admin, questions
 
 
 def router(limits: Limits) -> APIRouter:
     """Return all routes; `limits` are part of their schemas."""
     routes = APIRouter()
-    routes.include_router(reads.router)
+    routes.include_router(questions.read_router)
     routes.include_router(questions.ask_router(limits))
     routes.include_router(questions.watch_router)
     routes.include_router(admin.router)

@@ -160,8 +160,8 @@
     byId("receipt").href = `${base}/receipts/${found.charge}`;
     byId("answer-table").replaceChildren(table(found.table));
     const holder = byId("chart");
-    holder.hidden = !found.figure;
-    if (found.figure) Figures.drawBoth(holder, found.figure);
+    holder.hidden = !found.chart;
+    for (const size of ["wide", "narrow"]) holder.querySelector(`.${size}`).innerHTML = found.chart?.[size] ?? "";
     drawGauge({ ...found.gauge, next: 0, fits: null });
     section.focus({ preventScroll: true });
     section.scrollIntoView({ block: "nearest" });

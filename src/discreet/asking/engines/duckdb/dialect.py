@@ -50,6 +50,10 @@ class DuckDBDialect(TryCasting):
             return None
         return call("list_extract", call("min", number, whole(count)), whole(count))
 
+    def trim(self, sides: str, value: Built) -> Built:
+        """Return the text without the spaces at its ends; both are TRIM here."""
+        return super().trim("trim" if sides == "btrim" else sides, value)
+
     def fast_hash(self, salt: int, values: list[Typed]) -> Built:
         """Return the upper half of DuckDB's own 64-bit hash. Of many values it is an exclusive or: hashed
         again.

@@ -178,6 +178,10 @@ class SparkDialect(TryCasting):
             "substring", value, *(cast(call("least", each, whole(LONGEST)), "INT") for each in places)
         )
 
+    def trim(self, sides: str, value: Built) -> Built:
+        """Return the text without the spaces at its ends, which Spark means where no others are named."""
+        return call("trim" if sides == "btrim" else sides, value)
+
     def days_between(self, left: Built, right: Built) -> Built:
         """Return left - right, of dates, in days."""
         return cast(call("datediff", left, right), "BIGINT")

@@ -159,6 +159,17 @@ class Dialect(ABC):
         """Return the text from a position on, for a number of code points."""
         return call("substring", value, *places)
 
+    def concat(self, parts: list[Built]) -> Built:
+        """Return texts one after the other; missing where one is."""
+        joined = parts[0]
+        for part in parts[1:]:
+            joined = binary(exp.DPipe, joined, part)
+        return joined
+
+    def trim(self, sides: str, value: Built) -> Built:
+        """Return the text without the spaces at its ends: BTRIM, LTRIM or RTRIM."""
+        return call(sides, value, text(" "))
+
     def translate(self, value: Built, before: str, after: str) -> Built:
         """Return each character of `before` replaced by its fellow."""
         return call("translate", value, text(before), text(after))

@@ -149,6 +149,33 @@ def _substr(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
     return dialect.substring(*parts)
 
 
+def _concat(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.concat(parts)
+
+
+def _trim(sides: str, dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return dialect.trim(sides, parts[0])
+
+
+def _replace(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return call("replace", *parts)
+
+
+def _split_part(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return call("split_part", *parts[:2], cast(parts[2], "INT"))
+
+
+def _extreme(name: str, dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    return call(name, *(_fitting(node, each) for each in parts))
+
+
+def _sqrt(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
+    def root(x: Built) -> Built:
+        return when((binary(exp.GTE, x.copy(), real(0.0)), call("sqrt", x.copy())))
+
+    return dialect.let(parts[0], root)
+
+
 def _width_bucket(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
     count = node.arguments[3]
     assert isinstance(count, Literal)
@@ -248,6 +275,15 @@ BUILDERS: Mapping[str, Builder] = {
     "upper": partial(_letters, LOWER, UPPER),
     "length": _length,
     "substr": _substr,
+    "concat": _concat,
+    "trim": partial(_trim, "btrim"),
+    "ltrim": partial(_trim, "ltrim"),
+    "rtrim": partial(_trim, "rtrim"),
+    "replace": _replace,
+    "split_part": _split_part,
+    "least": partial(_extreme, "least"),
+    "greatest": partial(_extreme, "greatest"),
+    "sqrt": _sqrt,
     "width_bucket": _width_bucket,
     "to_integer": _to_integer,
     "to_number": _to_number,

@@ -43,6 +43,16 @@
     }
   }
 
+  // The first of a uniform shuffle of 0, 1, … (Fisher and Yates).
+  function shuffleFirst(total, wanted, words) {
+    const cards = Array.from({ length: total }, (_, i) => i);
+    for (let i = 0; i < wanted; i += 1) {
+      const j = i + uniformBelow(words, total - i);
+      [cards[i], cards[j]] = [cards[j], cards[i]];
+    }
+    return cards.slice(0, wanted);
+  }
+
   // Whether U < numerator/denominator for a uniform U whose words are drawn as needed.
   function coin(words, numerator, denominator) {
     let shift = 64n;
@@ -165,7 +175,7 @@
 
   // --- protocols -------------------------------------------------------------------------------------------
 
-  const sizeOf = (protocol) => (protocol.values ? protocol.values.length : protocol.domain);
+  const sizeOf = (protocol) => (Array.isArray(protocol.values) ? protocol.values.length : protocol.domain);
 
   async function placeOf(protocol, value) {
     if (protocol.values) {
@@ -173,7 +183,7 @@
       return place >= 0 ? place : refuse("the answer must be one of the declared values.");
     }
     if (protocol.seed !== undefined) {
-      if (typeof value !== "string") refuse("the answer must be text.");
+      if (typeof value !== "string" || !isText(value)) refuse("the answer must be text.");
       const bytes = new TextEncoder().encode(`${protocol.seed}\0${value}`);
       const digest = new DataView(await root.crypto.subtle.digest("SHA-256", bytes));
       return Number(digest.getBigUint64(0) % BigInt(protocol.domain));
@@ -184,23 +194,31 @@
     return value;
   }
 
+  // Whether it can be written as UTF-8: half of a surrogate pair cannot.
+  function isText(value) {
+    try {
+      encodeURIComponent(value);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   function isWhole(number, least, most) {
     return Number.isSafeInteger(number) && number >= least && number <= most;
   }
 
+  // `bounded`: whether the answer is a number between bounds, or one of the values. A protocol that had both
+  // could make a report of what its price was not proved for.
   const KINDS = {
     choice: {
+      bounded: false,
       odds: (protocol) => [BigInt(sizeOf(protocol) - protocol.size), BigInt(protocol.size)],
       check: (protocol) => isWhole(protocol.size, 1, sizeOf(protocol) - 1),
       draw(protocol, place, words) {
         const { size } = protocol;
         const truthful = words() < BigInt(protocol.threshold);
-        const cards = Array.from({ length: sizeOf(protocol) - 1 }, (_, i) => i);
-        for (let i = 0; i < size; i += 1) {
-          const j = i + uniformBelow(words, cards.length - i);
-          [cards[i], cards[j]] = [cards[j], cards[i]];
-        }
-        const held = cards.slice(0, size).map((other) => other + (other >= place ? 1 : 0));
+        const held = shuffleFirst(sizeOf(protocol) - 1, size, words).map((other) => other + (other >= place ? 1 : 0));
         if (truthful) held[size - 1] = place;
         held.sort((a, b) => a - b);
         const named = protocol.values ? held.map((each) => protocol.values[each]) : held;
@@ -208,6 +226,7 @@
       },
     },
     projective: {
+      bounded: false,
       odds: (protocol) => [BigInt(protocol.field - 1), 1n],
       check: ({ field, digits, ...protocol }) =>
         isWhole(field, 2, 1 << 14) && isWhole(digits, 1, 26) && field ** digits >= sizeOf(protocol)
@@ -222,6 +241,7 @@
       },
     },
     window: {
+      bounded: true,
       odds: (protocol) => [BigInt(protocol.levels), BigInt(protocol.window)],
       check: ({ levels, window }) => isWhole(levels, 1, 1 << 20) && isWhole(window, 1, 1 << 20),
       draw(protocol, level, words) {
@@ -292,12 +312,15 @@
 
   // Refuse a protocol that this client does not know, or whose threshold would cost more than its epsilon.
   function checkProtocol(protocol) {
-    const kind = protocol && protocol.version === 1 ? KINDS[protocol.protocol] : undefined;
-    if (!kind) refuse("the protocol must be a choice or a number of version 1.");
+    if (!protocol || protocol.version !== 1) refuse("the protocol must be of version 1.");
+    if (protocol.protocol === "questions") return checkQuestions(protocol);
+    const kind = Object.hasOwn(KINDS, protocol.protocol) ? KINDS[protocol.protocol] : undefined;
+    if (!kind) refuse("the protocol must be a choice, a number or several questions.");
     const bounded = Array.isArray(protocol.bounds) && protocol.bounds.length === 2;
-    if (bounded ? !atMostStrictly(protocol.bounds) : !isWhole(sizeOf(protocol), 2, 1 << 24)) {
-      refuse("the protocol must have values, a domain or bounds.");
-    }
+    const listed = protocol.values !== undefined || protocol.domain !== undefined;
+    const fits = kind.bounded ? bounded && !listed && atMostStrictly(protocol.bounds)
+      : protocol.bounds === undefined && isWhole(sizeOf(protocol), 2, 1 << 24);
+    if (!fits) refuse("the protocol must have values, a domain or bounds, as its kind needs.");
     if (!kind.check(protocol)) refuse("the protocol must have a shape that fits its values.");
     const epsilon = fraction(protocol.epsilon);
     const threshold = /^\d{1,20}$/.test(String(protocol.threshold)) ? BigInt(protocol.threshold) : -1n;
@@ -311,6 +334,26 @@
     return protocol;
   }
 
+  // Several questions: `asked` of them are answered, at epsilon/asked each.
+  function checkQuestions(protocol) {
+    const { questions, asked } = protocol;
+    if (!Array.isArray(questions) || !isWhole(asked, 1, questions.length)) {
+      refuse("the questions must be at least as many as are asked.");
+    }
+    const names = new Set(questions.map((question) => question && question.name));
+    if (names.size !== questions.length || [...names].some((name) => typeof name !== "string")) {
+      refuse("the questions must have different names.");
+    }
+    const [a, b] = fraction(protocol.epsilon);
+    for (const question of questions) {
+      if (!question.protocol || question.protocol.protocol === "questions") refuse("a question must be a single one.");
+      checkProtocol(question.protocol);
+      const [c, d] = fraction(question.protocol.epsilon);
+      if (c * b * BigInt(asked) !== a * d) refuse("the questions must each cost their part of epsilon.");
+    }
+    return protocol;
+  }
+
   function atMostStrictly([low, high]) {
     return !atMost(fraction(high), fraction(low));
   }
@@ -318,10 +361,32 @@
   // What is sent for an answer, from these words. For tests: reports are made by `randomize`.
   async function draw(protocol, value, words) {
     checkProtocol(protocol);
+    return protocol.protocol === "questions" ? drawSome(protocol, value, words) : drawOne(protocol, value, words);
+  }
+
+  async function drawOne(protocol, value, words) {
     const kind = KINDS[protocol.protocol];
-    if (!protocol.bounds) return kind.draw(protocol, await placeOf(protocol, value), words);
+    if (!kind.bounded) return kind.draw(protocol, await placeOf(protocol, value), words);
     const level = protocol.protocol === "wave" ? binOf(protocol, value) : levelOf(protocol, value, words);
     return kind.draw(protocol, level, words);
+  }
+
+  // Which questions are answered does not depend on the answers; all answers are read first, so that a refusal
+  // does not tell which were drawn.
+  async function drawSome({ questions, asked }, answers, words) {
+    const given = answers !== null && typeof answers === "object" ? answers : {};
+    if (Object.keys(given).length !== questions.length) refuse("the answers must be one for each question.");
+    for (const { name, protocol } of questions) {
+      if (!Object.hasOwn(given, name)) refuse("the answers must be one for each question.");
+      if (KINDS[protocol.protocol].bounded) partOf(protocol, given[name]);
+      else await placeOf(protocol, given[name]);
+    }
+    const chosen = new Set(shuffleFirst(questions.length, asked, words));
+    const report = [];
+    for (const [place, { name, protocol }] of questions.entries()) {
+      if (chosen.has(place)) report.push([name, await drawOne(protocol, given[name], words)]);
+    }
+    return Object.fromEntries(report);
   }
 
   // A fresh report. Each call costs epsilon again: keep the report, and send those bytes again if need be.
@@ -377,26 +442,32 @@
     async keep(survey, held, protocol, value) {
       const before = this.kept(survey, held);
       if (before !== null) return before;
+      checkProtocol(protocol);
+      this.checkLimits(survey, held, protocol);
+      const report = await randomize(protocol, value);
+      const bytes = JSON.stringify({ survey, report });
+      // From here to setItem nothing else runs. While the report was drawn, other answers may have been kept.
+      const meanwhile = this.kept(survey, held);
+      if (meanwhile !== null) return meanwhile;
+      this.checkLimits(survey, held, protocol);
+      const entries = [...this.read(), { survey, held, epsilon: protocol.epsilon, bytes }];
+      this.storage.setItem("discreet-local", JSON.stringify(entries));
+      if (this.kept(survey, held) !== bytes) refuse("the report must be kept before it is sent, but was not stored.");
+      return bytes;
+    }
+
+    checkLimits(survey, held, protocol) {
+      const price = fraction(protocol.epsilon);
       const same = this.read().filter((each) => each.survey === survey);
       if (same.some((each) => (each.held === null) !== (held === null))) {
         refuse("a survey must be answered once or permanently, not both.");
       }
-      checkProtocol(protocol);
-      const price = fraction(protocol.epsilon);
       if (!atMost(sum(total(same), price), this.perSurvey)) {
         refuse("the survey must cost at most what you allow for one survey.");
       }
       if (!atMost(sum(total(this.read()), price), this.inAll)) {
         refuse("the surveys together must cost at most what you allow in all.");
       }
-      const report = await randomize(protocol, value);
-      const bytes = JSON.stringify({ survey, report });
-      const meanwhile = this.kept(survey, held);
-      if (meanwhile !== null) return meanwhile;
-      const entries = [...this.read(), { survey, held, epsilon: protocol.epsilon, bytes }];
-      this.storage.setItem("discreet-local", JSON.stringify(entries));
-      if (this.kept(survey, held) !== bytes) refuse("the report must be kept before it is sent, but was not stored.");
-      return bytes;
     }
   }
 

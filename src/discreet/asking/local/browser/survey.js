@@ -18,14 +18,22 @@
     byId("spent").textContent = client.spent();
   }
 
-  // The fields for an answer, and a function that reads it.
-  function answerFields(survey) {
-    const { protocol, id, question } = survey;
+  // The fields for an answer, and a function that reads it: undefined where it is missing.
+  function answerFields(id, question, protocol) {
+    if (protocol.protocol === "questions") return questionFields(id, question, protocol);
     if (protocol.bounds) {
       const [min, max] = protocol.bounds;
       const input = element("input", { type: "number", id: `${id}-answer`, min, max, step: "any", required: true });
       const label = element("label", { htmlFor: input.id }, `${question} (${min} to ${max})`);
       return [element("fieldset", {}, label, input), () => (input.reportValidity() ? input.valueAsNumber : undefined)];
+    }
+    if (!protocol.values) {
+      const text = protocol.seed !== undefined;
+      const input = element("input", { type: text ? "text" : "number", id: `${id}-answer`, required: true });
+      if (!text) Object.assign(input, { min: 0, max: protocol.domain - 1, step: 1 });
+      const label = element("label", { htmlFor: input.id }, question);
+      const value = () => (text ? input.value : input.valueAsNumber);
+      return [element("fieldset", {}, label, input), () => (input.reportValidity() ? value() : undefined)];
     }
     const radios = protocol.values.map((value) =>
       element("label", {}, element("input", { type: "radio", name: id, value: String(value) }), ` ${value}`));
@@ -33,14 +41,28 @@
     return [group, () => protocol.values[radios.findIndex((radio) => radio.firstChild.checked)]];
   }
 
+  // All questions are answered here; chance decides which of the answers are reported.
+  function questionFields(id, title, protocol) {
+    const parts = protocol.questions.map(({ name, protocol: each }, i) => [name, ...answerFields(`${id}-${i}`, name, each)]);
+    const group = element("fieldset", {}, element("legend", {}, title), ...parts.map(([, fields]) => fields));
+    const read = () => {
+      const given = parts.map(([name, , one]) => [name, one()]);
+      return given.some(([, each]) => each === undefined || Number.isNaN(each)) ? undefined : Object.fromEntries(given);
+    };
+    return [group, read];
+  }
+
   function describe({ protocol }) {
-    const reports = protocol.bounds ? `one of ${protocol.levels + protocol.window} places`
-      : protocol.size === 1 ? "one of the answers" : "a few of the answers";
-    return `Epsilon ${protocol.epsilon}. A report is ${reports}; any of them may come from any answer.`;
+    const reports = protocol.protocol === "questions"
+      ? `answers ${protocol.asked} of ${protocol.questions.length} questions, drawn by chance`
+      : protocol.field ? "is a number that many answers may give"
+      : protocol.bounds ? `is one of ${protocol.levels + protocol.window} places`
+      : protocol.size === 1 ? "is one of the answers" : "is a few of the answers";
+    return `Epsilon ${protocol.epsilon}. A report ${reports}; any report may come from any answer.`;
   }
 
   function show(survey) {
-    const [fields, read] = answerFields(survey);
+    const [fields, read] = answerFields(survey.id, survey.question, survey.protocol);
     const make = element("button", { type: "button" }, "Make my report");
     const send = element("button", { type: "button", hidden: true }, "Send these bytes");
     const bytes = element("pre", { hidden: true, tabIndex: 0 });

@@ -1,4 +1,7 @@
-"""Connections to a ledger in PostgreSQL: durable by proof of the server's own settings."""
+"""Connections to a ledger in PostgreSQL: durable by proof of the server's own settings.
+
+Tested by: tests/ledger/test_postgres.py, tests/ledger/test_postgres_processes.py
+"""
 
 import os
 import re

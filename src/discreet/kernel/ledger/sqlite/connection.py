@@ -1,4 +1,7 @@
-"""Connections to a ledger's file: durable by proof of their own settings, and queued fairly."""
+"""Connections to a ledger's file: durable by proof of their own settings, and queued fairly.
+
+Tested by: tests/ledger/test_sqlite.py, tests/ledger/test_fair_lock.py, tests/ledger/test_crash.py
+"""
 
 import contextlib
 import fcntl
