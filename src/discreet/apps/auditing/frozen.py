@@ -92,7 +92,7 @@ class FrozenCurator(Curator):
         stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.stages))
         return replace(each, stages=tuple(stages))
 
-    def _mute(self, stage: Stage, place: Place) -> Stage:
+    def _mute(self, stage: Any, place: Place) -> Any:
         """The stage with a mechanism that is the same in all its declarations, and draws nothing; nor does
         what it becomes."""
         if isinstance(stage, TableStage):
