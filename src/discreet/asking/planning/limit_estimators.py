@@ -128,7 +128,8 @@ class Basis(Estimator):
         return math.ceil(_reach(self.limited, self._width(row) ** self._degree, 1, each))
 
     def note(self, row: Row) -> str:
-        return WEIGHED
+        end = readable(float((self.lowest + self._width(row)) * self.step))
+        return f"values above {end} count as {end}; {WEIGHED}"
 
 
 @dataclass(frozen=True)
