@@ -12,6 +12,8 @@ def _events(what):
         return [(dp_event.GaussianDpEvent(20.0), 10_000)]
     if what == "sampled":
         return [(dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.0)), 10_000)]
+    if what == "rare":
+        return [(dp_event.PoissonSampledDpEvent(0.001, dp_event.GaussianDpEvent(0.7)), 10_000)]
     return [(dp_event.LaplaceDpEvent(float(b)), 1) for b in range(10, 110)]
 
 
@@ -42,6 +44,9 @@ def microsoft(what, error, delta):
         "gaussian": [(GaussianMechanism(20.0), 10_000)],
         "sampled": [
             (PoissonSubsampledGaussianMechanism(noise_multiplier=1.0, sampling_probability=0.01), 10_000)
+        ],
+        "rare": [
+            (PoissonSubsampledGaussianMechanism(noise_multiplier=0.7, sampling_probability=0.001), 10_000)
         ],
         "distinct": [(LaplaceMechanism(1 / b), 1) for b in range(10, 110)],
     }[what]

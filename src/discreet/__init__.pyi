@@ -38,11 +38,13 @@ from discreet.kernel.losses import (
     PrivacyLoss as PrivacyLoss,
     PureDP as PureDP,
     RenyiDP as RenyiDP,
+    Risk as Risk,
     approx_max_divergence as approx_max_divergence,
     compose_advanced as compose_advanced,
     compose_basic as compose_basic,
     compose_optimal as compose_optimal,
     max_divergence as max_divergence,
+    risk as risk,
 )
 from discreet.kernel.mechanisms import (
     AboveThreshold as AboveThreshold,

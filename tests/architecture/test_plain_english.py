@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "discreet"
 WRITTEN = (
     "apps/server",
     "apps/cli",
+    "apps/postgres",
     "asking/client",
     "asking/dry_run",
     "asking/curator.py",

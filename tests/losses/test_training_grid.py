@@ -1,4 +1,4 @@
-"""The training grid: sampled Gaussians over noise, rate, steps and δ; every interval is narrow, within its work."""
+"""Sampled Gaussians over noise, rate, steps and δ, as in training: all intervals are narrow, and cheap."""
 
 import random
 from itertools import product

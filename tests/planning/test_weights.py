@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.asking.planning import Bernstein, Excess, Lattice, Limit
+from discreet.asking.planning import Bernstein, Excess, Lattice, Limit, WeightedReach
 from discreet.asking.queries import Expression
 from discreet.errors import InternalError
 
@@ -47,6 +47,19 @@ def test_a_unit_moves_all_totals_together_by_the_limit(limit, units):
 def test_one_total_that_is_never_negative_moves_by_the_limit_under_replace(limit):
     units = [(part,) for part in range(20)]
     assert max(l1 for l1, _ in moves(lambda parts: scaled(limit, parts), units, pairs=True)) == limit.total
+
+
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("numbers", [1, 2, 3])
+def test_the_reach_of_weighted_totals_is_that_of_all_small_neighbours(relation, signed, numbers):
+    limit = Limit(3, 2)
+    units = list(itertools.product(range(-5 if signed else 0, 6), repeat=numbers))
+    found = list(moves(lambda parts: scaled(limit, parts), units, pairs=relation == "replace"))
+    reach = WeightedReach(limit.total, signed, relation, numbers)
+    assert max(l1 for l1, _ in found) == reach.total
+    squared = max(l2 for _, l2 in found)
+    assert squared <= reach.distance**2 < squared * (1 + Fraction(1, 2**50))
 
 
 def up(limit, parts):

@@ -14,6 +14,7 @@ from typing import Any
 
 import uvicorn
 
+from discreet.apps.postgres import PostgresServer
 from discreet.apps.server import Service, make_app
 from discreet.apps.server.deadlines import FixedTimeExecutor
 from discreet.apps.server.journal import Journal
@@ -81,8 +82,11 @@ class Reply:
 class Running:
     """A served service, with tokens of an owner and of two analysts."""
 
-    def __init__(self, service: Service, port: int, folder: Path) -> None:
+    def __init__(
+        self, service: Service, port: int, folder: Path, *, postgres: PostgresServer | None = None
+    ) -> None:
         self.service, self.port, self.url, self.folder = service, port, f"http://127.0.0.1:{port}", folder
+        self.postgres = postgres
         self.tokens = {
             name: service.people.add(name, "owner" if name == "olga" else "analyst")
             for name in ("olga", "ann", "bob")
@@ -115,16 +119,20 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(policy: Path, *, limits: Limits | None = None, journal: Path | None = None) -> Iterator[Running]:
+def running(
+    policy: Path, *, limits: Limits | None = None, journal: Path | None = None, tls: Any = None
+) -> Iterator[Running]:
     """Serve a policy while the block runs."""
     service = Service.open([policy], limits=limits, journal=Journal(journal) if journal else None)
-    listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(service), log_config=None, access_log=False, server_header=False)
+    listening, second = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    postgres = PostgresServer(service, second, tls=tls)
+    app = make_app(service, also=postgres)
+    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
     thread.start()
     try:
-        yield Running(service, listening.getsockname()[1], policy.parent)
+        yield Running(service, listening.getsockname()[1], policy.parent, postgres=postgres)
     finally:
         server.should_exit = True
         thread.join(30)
@@ -132,12 +140,14 @@ def running(policy: Path, *, limits: Limits | None = None, journal: Path | None 
 
 
 @contextlib.contextmanager
-def promptly(policy: Path, *, limits: Limits = UNHURRIED, journal: Path | None = None) -> Iterator[Running]:
+def promptly(
+    policy: Path, *, limits: Limits = UNHURRIED, journal: Path | None = None, tls: Any = None
+) -> Iterator[Running]:
     """The same for tests that are not about time: what touched data leaves when it is ready.
 
     They are as fast as the machine is, and on a slow one nothing is ever late.
     """
-    with running(policy, limits=limits, journal=journal) as served, prompt(served):
+    with running(policy, limits=limits, journal=journal, tls=tls) as served, prompt(served):
         for dataset in served.service.datasets.values():
             dataset._curator.resources.timeout_s = PATIENCE_S
             dataset.open()

@@ -207,9 +207,9 @@ class _WatchedEngine:
             engine._execute = self._written_down(engine._execute)
 
     def _written_down(self, execute: Callable[..., Any]) -> Callable[..., Any]:
-        def executed(statement: Any, *how: Any) -> Any:
+        def executed(statement: Any, *how: Any, **where: Any) -> Any:
             self._watched.statements.append(statement.sql())
-            return execute(statement, *how)
+            return execute(statement, *how, **where)
 
         return executed
 
@@ -228,10 +228,14 @@ class _WatchedEngine:
 
     @contextlib.contextmanager
     def question(self) -> Iterator[Callable[[ExactPlan], ExactTable]]:
-        yield self.run
+        with self._engine.question() as run:
+            yield lambda plan: self._seen(plan, run)
 
     def run(self, plan: ExactPlan) -> ExactTable:
-        table = self._engine.run(replace(plan, salt=self._watched.salt))
+        return self._seen(plan, self._engine.run)
+
+    def _seen(self, plan: ExactPlan, run: Callable[[ExactPlan], ExactTable]) -> ExactTable:
+        table = run(replace(plan, salt=self._watched.salt))
         if plan.tally is None:
             self._watched.groups = table.groups  # that keys are selected from
         return table

@@ -28,6 +28,7 @@ from discreet.apps.postgres.formats import (
     Column,
     PgType,
 )
+from discreet.apps.postgres.settings import DEFAULTS, FIXED
 from discreet.asking.policy import Policy, PublicTable, Table
 
 LONGEST_S = 2.0
@@ -35,6 +36,7 @@ MOST_ROWS = 20_000
 MEMORY = "128MB"
 OWNER, PUBLIC, FIRST_TABLE, FIRST_DATABASE = 10, 2200, 16384, 5
 _SCHEMAS = ((11, "pg_catalog"), (PUBLIC, "public"), (13000, "information_schema"))
+_APART = ("date", "time", "timestamp", "timestamptz", "interval", "numeric", "uuid", "json", "jsonb")
 _DUCKDB = {"integer": "BIGINT", "number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN",
            "date": "DATE", "timestamp": "TIMESTAMP"}  # fmt: skip
 _FROM_DUCKDB = {
@@ -146,6 +148,10 @@ def _rows(policy: Policy, datasets: Sequence[str]) -> dict[str, list[tuple[Any, 
         ],
         "pg_authid": [(OWNER, "discreet", False, True, False, False, False, False, -1, None)],
         "pg_tablespace": [(1663, "pg_default", OWNER, None, None)],
+        "pg_settings": [
+            (name, value, None, "", "", "default")
+            for name, value in {**FIXED, **DEFAULTS, "max_index_keys": "32"}.items()
+        ],
         "pg_am": [(2, "heap", "t")],
         "pg_collation": [(100, "default", 11, OWNER, "d", True, -1, None, None)],
         "pg_description": [row for oid, table in tables for row in _descriptions(oid, table)],
@@ -169,9 +175,11 @@ def _type(each: PgType) -> tuple[Any, ...]:
     category = "S" if each.name in texts else "D" if each.name in dates else "B" if each is BOOL else "N"
     category = "A" if each.element else category
     element = each.element.oid if each.element else 0
-    receive = "array_recv" if each.element else f"{each.name}recv"
+    reads = "array_in" if each.element else f"{each.name}in"
+    between = "_" if each.name in _APART else ""
+    receive = "array_recv" if each.element else f"{each.name}{between}recv"
     return (each.oid, each.name, 11, OWNER, each.size, each.size in (1, 2, 4, 8), "b", category, False, True,
-            ",", 0, element, each.array, f"{each.name}in", f"{each.name}out", receive, f"{each.name}send",
+            ",", 0, element, each.array, reads, f"{each.name}out", receive, f"{each.name}send",
             0, -1, 0, 100 if category == "S" else 0, False, None)  # fmt: skip
 
 

@@ -34,10 +34,12 @@ _NODES = (
 )
 _ALLOWED = frozenset(name for line in _NODES for name in line.split())
 _OPERATORS = {"~": exp.RegexpLike, "=": exp.EQ, "<>": exp.NEQ, "~~": exp.Like, "~*": exp.RegexpILike}
+_FUNCTIONS = ("typreceive", "typsend", "typinput", "typoutput")  # names here, numbers in PostgreSQL
 _SYSTEM_NUMBERS = {"pg_class": 1259, "pg_constraint": 2606, "pg_type": 1247, "pg_namespace": 2615,
                    "pg_database": 1262, "pg_proc": 1255, "pg_attribute": 1249}  # fmt: skip
 _NOTHING = (  # of identity columns and networks, of which there are none
-    "json_build_object", "jsonb_build_object", "row_to_json", "inet_server_addr", "inet_client_addr",
+    "_pg_expandarray", "json_build_object",
+    "jsonb_build_object", "row_to_json", "inet_server_addr", "inet_client_addr",
     "inet_server_port", "inet_client_port", "pg_postmaster_start_time", "txid_current", "pg_current_xact_id",
 )  # fmt: skip
 
@@ -235,6 +237,8 @@ def _plain(node: Any) -> Any:
         and node.this.name.lower() in SYSTEM
     ):
         return node.expression
+    if isinstance(node, exp.Dot) and isinstance(node.this, exp.Paren):  # a part of an index's columns
+        return exp.Null()
     if isinstance(node, exp.ByteString):  # E'...'
         return exp.Literal.string(node.name.replace("\\n", "\n").replace("\\t", "\t"))
     if isinstance(node, exp.Collate):
@@ -244,9 +248,18 @@ def _plain(node: Any) -> Any:
     if isinstance(node, exp.Operator):
         kind = _OPERATORS.get(str(node.args["operator"]).rpartition(".")[2])
         return kind(this=node.this, expression=node.expression) if kind else node
-    if isinstance(node, exp.Any) and isinstance(node.this, exp.Paren):
-        return exp.Any(this=node.this.this)
+    if isinstance(node, exp.EQ | exp.NEQ) and node.this.name in _FUNCTIONS and node.expression.is_int:
+        return type(node)(this=node.this.copy(), expression=exp.Literal.string(node.expression.name))
+    if isinstance(node, exp.Any):
+        inner = node.this.this if isinstance(node.this, exp.Paren) else node.this
+        return exp.Any(this=_array(inner) if isinstance(inner, exp.Literal) else inner)
     return node
+
+
+def _array(text: exp.Literal) -> exp.Array:
+    """Return an array that is written as PostgreSQL's text: {a,"b"}."""
+    parts = [part.strip().strip('"') for part in text.name.strip("{}").split(",")]
+    return exp.Array(expressions=[exp.Literal.string(part) for part in parts if part])
 
 
 def _unnest(node: exp.Table) -> exp.Unnest:
@@ -265,7 +278,11 @@ def _is_unnest(node: Any) -> bool:
 
 
 def _table(node: exp.Table, policy: Policy, named: set[str]) -> exp.Expression:
-    if not isinstance(node.this, exp.Identifier) or node.catalog.lower() not in ("", policy.id.lower()):
+    if not isinstance(node.this, exp.Identifier):  # a function, whose name is looked at as such
+        if node.db.lower() in SYSTEM:
+            node.set("db", None)
+        return node
+    if node.catalog.lower() not in ("", policy.id.lower()):
         return node
     name, schema = node.name.lower(), node.db.lower()
     if not schema and name in named:
@@ -296,6 +313,8 @@ def _cast(node: exp.Cast, catalogue: Catalogue) -> Any:
     if target in ("regclass", "regtype", "regproc", "regnamespace", "regrole"):
         if isinstance(inner, exp.Literal) and inner.is_string:
             name = inner.name.rpartition(".")[2].strip('"').lower()
+            if target == "regproc":  # a name here, a number in PostgreSQL
+                return exp.Literal.string(name)
             number = {**_SYSTEM_NUMBERS, **catalogue.numbers}.get(name) if target == "regclass" else None
             number = number or (BY_NAME[name].oid if name in BY_NAME else 0)
             return exp.cast(exp.Literal.number(number), "uinteger", dialect="duckdb")
@@ -332,6 +351,9 @@ def _function(node: Any, catalogue: Catalogue, facts: Facts) -> Any:
         return exp.Array(expressions=[exp.Literal.string("public")])
     if name == "arraytostring":
         return exp.Anonymous(this="array_to_string", expressions=[node.this, node.expression])
+    if name == "explodinggenerateseries":
+        ends = [node.args["start"], node.args["end"]]
+        return exp.Anonymous(this="generate_series", expressions=ends)
     if name == "explode":
         return exp.Anonymous(this="unnest", expressions=[node.this])
     if name in ("to_regtype", "to_regclass", "to_regnamespace"):

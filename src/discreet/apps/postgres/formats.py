@@ -187,8 +187,8 @@ def read_parameter(raw: bytes | None, kind: PgType, code: int) -> Any:
 
 
 def _read_text(written: str, kind: PgType) -> Any:
-    if kind.element is not None or "\0" in written:
-        raise KeyError
+    if "\0" in written:
+        raise ValueError
     if kind.oid == BOOL.oid:
         return {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}[written.lower()]
     if kind.name in ("int8", "int4", "int2", "oid"):

@@ -3,7 +3,7 @@
 SCRAM-SHA-256 proves a token without sending it. An unknown name gets an exchange with the same salt, length
 and time as a known one with the wrong token. Tokens that were made before there were verifiers can only be
 sent, and only over TLS: as long as such tokens are valid, every client that comes over TLS is asked for its
-password, whoever it is.
+password, known or not.
 """
 
 import asyncio

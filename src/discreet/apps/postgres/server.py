@@ -120,24 +120,21 @@ class PostgresServer:
 
     async def _negotiate(self, connected: socket.socket, address: str) -> None:
         """Read requests for encryption, and then go on over TLS or without it."""
-        loop = asyncio.get_running_loop()
+        loop, stream = asyncio.get_running_loop(), None
         async with asyncio.timeout(LOGIN_S):
             length, code = await _read_head(connected)
-            for _ in range(2):
-                if code not in (wire.SSL, wire.GSS) or length != wire.SHORTEST_STARTUP:
+            for _ in range(2):  # one request for each kind of encryption
+                if code not in (wire.SSL, wire.GSS) or length != wire.SHORTEST_STARTUP or stream is not None:
                     break
                 if code == wire.SSL and self._tls is not None:
                     await loop.sock_sendall(connected, b"S")
                     stream = await _open(connected, self._service.limits.body_s, tls=self._tls)
                     length, code = struct.unpack("!iI", await stream.read(8, seconds=LOGIN_S))
-                    break
-                await loop.sock_sendall(connected, b"N")
-                length, code = await _read_head(connected)
-            else:
-                return
-        tls = "stream" in locals()
-        if not tls:
-            stream = await _open(connected, self._service.limits.body_s)
+                else:
+                    await loop.sock_sendall(connected, b"N")
+                    length, code = await _read_head(connected)
+        tls = stream is not None
+        stream = stream or await _open(connected, self._service.limits.body_s)
         try:
             await self._begin(stream, length, code, address, tls=tls)
         finally:

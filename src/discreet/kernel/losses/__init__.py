@@ -21,6 +21,7 @@ from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.renyi import RenyiDP
 from discreet.kernel.losses.sampled import Sampled
 from discreet.kernel.losses.shuffle import shuffled, shuffled_closed_form
+from discreet.kernel.losses.trade_off import Risk, risk
 from discreet.kernel.losses.zcdp import ZCDP, zcdp
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "PureDP",
     "Relation",
     "RenyiDP",
+    "Risk",
     "Sampled",
     "approx_max_divergence",
     "approximate",
@@ -58,6 +60,7 @@ __all__ = [
     "randomized_response",
     "read_loss",
     "read_notion",
+    "risk",
     "shuffled",
     "shuffled_closed_form",
     "zcdp",

@@ -17,7 +17,16 @@ from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.pure import pure, worst_pair
 from discreet.kernel.losses.relation import Relation, check_relation
-from discreet.kernel.numerics import Real, ball, exact, exact_delta, exact_epsilon, exact_whole
+from discreet.kernel.numerics import (
+    Interval,
+    Real,
+    ball,
+    exact,
+    exact_delta,
+    exact_epsilon,
+    exact_whole,
+    stated,
+)
 
 
 @register
@@ -116,6 +125,18 @@ class ApproxDP(Notion):
 
     def value_of(self, loss: PrivacyLoss) -> float:
         return loss.epsilon(delta=self.delta)
+
+    @property
+    def has_ends(self) -> bool:
+        return self.delta > 0
+
+    def ends_of(self, loss: PrivacyLoss, *, width: float) -> Interval:
+        if not self.has_ends:
+            return super().ends_of(loss, width=width)
+        return loss.epsilon_interval(delta=self.delta, width=width)
+
+    def is_kept(self, loss: PrivacyLoss) -> bool:
+        return self.has_ends and stated(loss.delta(epsilon=self.epsilon)) <= self.delta
 
     def covers(self, loss: PrivacyLoss) -> bool:
         return keeps_epsilon_and_delta(loss, self.epsilon, self.delta)

@@ -155,7 +155,8 @@ def dots(
     That is at the largest loss of each direction, or where less than 2^−least is left before it.
 
     A sample of this rate has its losses ln(1 − q + q·e^l) densest near 0: evenly spaced l put the dots there.
-    The lattice is as fine as they are near 0, or 2^finer times finer, or wider where that is below 0; `mirrored` puts them on both sides.
+    The lattice is as fine as they are near 0, or 2^finer times finer (below 0: wider); `mirrored` puts them
+    on both sides.
     """
     ends, nothing = [], arb(2) ** -least
     for side in (1 - direction, direction):

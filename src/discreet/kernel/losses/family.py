@@ -51,7 +51,8 @@ class Family(ABC):
     def dotted(self, direction: Direction, least: int, coarser: int = 0) -> tuple[Pair, Pair] | None:
         """Pairs above and below, through dots down to δ = 2^−least, where the exact pair may be dear.
 
-        On a lattice that is 2^coarser times as wide as it might be, where the family has such a choice.
+        On a lattice 2^coarser times as wide as usual, where the family has such a choice; below 0, with more
+        dots.
         """
         return None
 

@@ -104,6 +104,17 @@ class PrivacyLoss:
             raise InvalidParameter(f"epsilon must be >= 0, got {epsilon}.", parameter="epsilon")
         return questions.delta_interval(self.terms, value)
 
+    def trade_off(self, alpha: Real) -> Interval:
+        """Two ends around the least chance of a miss, over all attackers with this chance of a false alarm.
+
+        >>> from discreet.kernel.losses import pure
+        >>> round(pure(epsilon=1).trade_off(0.1).lower, 6)
+        0.728172
+        """
+        from discreet.kernel.losses.trade_off import trade_off
+
+        return trade_off(self, alpha)
+
     @property
     def rho(self) -> float:
         """ρ of zero-concentrated DP, or infinity."""

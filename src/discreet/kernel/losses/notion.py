@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.relation import Relation, check_relation
+from discreet.kernel.numerics import Interval
 
 Cost: TypeAlias = tuple[Fraction, Fraction]  # what adds up, and the failure probability
 
@@ -59,6 +60,20 @@ class Notion(ABC):
     @abstractmethod
     def value_of(self, loss: PrivacyLoss) -> float:
         """Return the value of a loss in this notion, never below the truth."""
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether the number has two proved ends rather than a closed form."""
+        return False
+
+    def ends_of(self, loss: PrivacyLoss, *, width: float) -> Interval:
+        """Return proved ends of that number, about `width` apart where that can be chosen."""
+        value = self.value_of(loss)
+        return Interval(value, value)
+
+    def is_kept(self, loss: PrivacyLoss) -> bool:
+        """Return whether the loss is shown to keep the notion where its ends leave that open."""
+        return False
 
     @abstractmethod
     def covers(self, loss: PrivacyLoss) -> bool:

@@ -175,7 +175,9 @@ class EpsilonSearch:
                 if not self._is_done():
                     self._try(partial(self._dotted, coarser))
         elif all(term.family.exact or term.family.has_dots for term in self.terms):
-            self._try(self._dotted, share=0.8)
+            self._try(self._dotted, share=0.6)
+            if not self._is_done():
+                self._try(partial(self._dotted, -1), share=0.8)
             if not self._is_done():
                 self._try(self._moments)
                 self._try(self._chained)
@@ -233,7 +235,7 @@ class EpsilonSearch:
 
     def _dotted(self, coarser: int = 0) -> bool:
         """Through dots, from above and from below, in place of pairs that are too dear."""
-        least = dust_of(self.terms, float(self.left), DUST - 4 * coarser)
+        least = dust_of(self.terms, float(self.left), DUST - 4 * max(coarser, 0))
         for place in (0, 1):
             parts = dotted_parts(self.terms, self.direction, place, least, coarser)
             left = ball(self.delta) - pair_failure(parts)

@@ -162,8 +162,8 @@ def pairs(
 
     tops = [family.largest(way) for way in DIRECTIONS]
     closed = family._mu_squared() is not None or (len(family.terms) == 1 and family.terms[0].count == 1)
-    count = MANY_DOTS if closed else DOTS
-    chosen = dots(curve, direction, count, family.rate, tops=tops, least=least, finer=-coarser)
+    count = (MANY_DOTS if closed else DOTS) << max(-coarser, 0)
+    chosen = dots(curve, direction, count, family.rate, tops=tops, least=least, finer=min(-coarser, 0))
     points = [(x, *curve(x, direction)) for x in chosen]
     above = connect_the_dots([(x, high) for x, _, high in points], chosen.lattice)
     return above, below_the_dots(points, chosen.lattice)

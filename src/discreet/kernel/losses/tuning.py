@@ -112,7 +112,7 @@ class Landscape:
         return replace(best, size=min(best.size, target + best.theta * near - best.log_moment) - 2), near
 
     def better(self, tilt: Tilt, epsilon: float, target: float) -> Tilt:
-        """The tilt now that ε is known better: how small e^(θε)δ/e^K really is; or that of this ε, if far less so."""
+        """The tilt now that ε is known better: how small e^(θε)δ/e^K is there; or a far better one."""
         known, other = (
             self._seen(tilt, epsilon, target),
             self._seen(self.at_epsilon(epsilon), epsilon, target),

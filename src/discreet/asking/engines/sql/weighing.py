@@ -198,16 +198,13 @@ class Weighing(Statement):
     def _excesses(self, table: str) -> exp.Select:
         norm = self._size() if self.plan.each_row else column(NORM)
         source = exp.Select().from_(table).select(named(norm, NORM))
-        if any(isinstance(measure, Sum) for measure in self.plan.measures):
-            select, units = exp.Select().from_(source.subquery("s", copy=False), copy=False), whole(1)
-        else:  # units of one norm add the same, and many have the same: divided once for all of them
-            each_norm = exp.Select().from_(source.subquery("s", copy=False), copy=False)
-            each_norm.select(column(NORM), named(exp.Count(this=exp.Star()), "units"), copy=False)
-            each_norm.group_by(column(NORM), copy=False)
-            select, units = (
-                exp.Select().from_(each_norm.subquery("c", copy=False), copy=False),
-                column("units"),
-            )
+        units: exp.Expression = whole(1)
+        if not any(isinstance(measure, Sum) for measure in self.plan.measures):
+            # Many units have the same norm, and add the same: divided once for all of them.
+            counted = exp.Select().from_(source.subquery("s", copy=False), copy=False)
+            counted.select(column(NORM), named(exp.Count(this=exp.Star()), "units"), copy=False)
+            source, units = counted.group_by(column(NORM), copy=False), column("units")
+        select = exp.Select().from_(source.subquery("c", copy=False), copy=False)
         for index, each in enumerate(self.plan.excess):
             # At most 2^bits for each of 2^40 units.
             kind = "BIGINT" if each.bits <= SMALL_BITS else "HUGEINT"
