@@ -53,6 +53,7 @@ from discreet.kernel.mechanisms import (
     Exponential as Exponential,
     Gaussian as Gaussian,
     KeySelection as KeySelection,
+    Ladder as Ladder,
     Laplace as Laplace,
     Mechanism as Mechanism,
     NoisyMax as NoisyMax,

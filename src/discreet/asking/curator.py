@@ -13,7 +13,7 @@ from typing import Any, Literal, Never, Self, Unpack, overload
 from discreet.asking.answers import Answer, describe
 from discreet.asking.dry_run import DryRun, try_out
 from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, Within, plan_asked
-from discreet.asking.policy import Opening, Policy, from_policy, read_opening
+from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_opening
 from discreet.asking.policy_ledger import check_known
 from discreet.asking.queries import Builder, table
 from discreet.asking.query_run import QueryRun
@@ -72,6 +72,7 @@ class Curator(AbstractContextManager["Curator"]):
         types: Mapping[str, Any] | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Any] | None = None,
+        limit: RowLimit | None = None,
         max_groups: int = 1,
         max_rows: int = 1,
         relation: str = "add/remove",
@@ -107,8 +108,12 @@ class Curator(AbstractContextManager["Curator"]):
             The data set's id; by default the file's stem.
         types, bounds, keys
             By column: its type, its (low, high) bounds, its public labels.
+        limit
+            The most that one person adds to COUNT, SUM, AVG and VARIANCE over all groups, in rows: a number,
+            or "auto" to find it privately for each question. Rows beyond it count less; none is left out.
         max_groups, max_rows
-            In how many groups one person counts, and with how many rows in each.
+            Without a limit, and for other aggregates: in how many groups one person counts, and with how
+            many rows in each.
         relation
             "add/remove" or "replace": how neighbouring data sets differ.
         population
@@ -146,6 +151,7 @@ class Curator(AbstractContextManager["Curator"]):
             "types": types or {},
             "bounds": bounds or {},
             "keys": keys or {},
+            "limit": limit,
             "max_groups": max_groups,
             "max_rows": max_rows,
             "relation": relation,

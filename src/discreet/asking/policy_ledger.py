@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.asking.planning import as_notion, budget_of
-from discreet.asking.policy import Commands, LedgerPlace, Policy, ledger_of_policy, sibling_path
+from discreet.asking.policy import Commands, LedgerPlace, Policy, Table, ledger_of_policy, sibling_path
 from discreet.errors import InvalidParameter
 from discreet.kernel.accounting import Budget
 from discreet.kernel.ledger import (
@@ -55,13 +55,18 @@ def _declared(policy: Policy) -> dict[str, Any]:
         "filter": policy.filter,
         "relation": policy.relation,
         "unit": "; ".join(f"{table.name}: {table.unit}" for table in policy.tables),
-        "limits": {each.name: f"{each.max_groups} groups, {each.max_rows} rows" for each in policy.tables},
+        "limits": {each.name: _limits_of(each) for each in policy.tables},
         "version": policy.version,
         "per_analyst": _part(policy, policy.per_analyst),
         "per_question": _part(policy, policy.per_question),
         "answers": "shared" if policy.share_answers else "own",
         "ration": policy.ration,
     }
+
+
+def _limits_of(table: Table) -> str:
+    stated = f"{table.max_groups} groups, {table.max_rows} rows"
+    return stated if table.limit is None else f"{stated}, limit {table.limit}"
 
 
 def kept_elsewhere(ledger: LedgerPlace) -> dict[str, Any]:

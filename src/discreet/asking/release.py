@@ -57,7 +57,9 @@ def _outcomes(plan: Plan, ran: Rans) -> tuple[Outcome, ...]:
     found = []
     for part, each in enumerate(plan.sets):
         mine = [one for one in ran if one.draw.part == part]
-        columns = {one.draw.column: one.output.numbers for one in mine if one.draw.column is not None}
+        columns = {
+            column: numbers for one in mine for column, numbers in one.draw.columns_of(one.output).items()
+        }
         groups = each.groups(mine)
         rows = zip(*(columns[column] for column in sorted(columns)), strict=True) if groups else ()
         found.append(Outcome(groups, tuple(tuple(map(int, row)) for row in rows)))

@@ -28,18 +28,22 @@ from discreet.asking.planning import (
     Plan,
     SelectKeys,
     SetPlan,
+    Stage,
     TableStage,
 )
+from discreet.asking.planning.clamping import ChooseEnd
+from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, CountAbove
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
 from discreet.kernel.ledger import Ledger
+from discreet.kernel.plan import Released
 
 SPREAD = 1999  # frozen numbers are between -499 and 1500
 LOWEST = -499
 
 Pick: TypeAlias = Callable[[int], int]
-Place: TypeAlias = tuple[int, int]  # grouping set, and stage in it
+Place: TypeAlias = tuple[int, ...]  # grouping set, stage in it, and places in what later stages became
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Call:
     place: Place
     given: Any
     word: int
+    stage: Any = None
 
 
 class FrozenCurator(Curator):
@@ -84,11 +89,24 @@ class FrozenCurator(Curator):
         return replace(plan, sets=tuple(self._freeze_set(*each) for each in enumerate(plan.sets)))
 
     def _freeze_set(self, part: int, each: SetPlan) -> SetPlan:
-        stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.draws))
+        stages = (self._mute(stage, (part, place)) for place, stage in enumerate(each.stages))
         return replace(each, stages=tuple(stages))
 
-    def _mute(self, stage: TableStage, place: Place) -> TableStage:
-        """The stage with a mechanism that is the same in all its declarations, and draws nothing."""
+    def _mute(self, stage: Any, place: Place) -> Any:
+        """The stage with a mechanism that is the same in all its declarations, and draws nothing; nor does
+        what it becomes."""
+        if isinstance(stage, TableStage):
+            return self._mute_draw(stage, place)
+        later = copy.copy(stage)
+
+        def ready(released: Released) -> tuple[Stage, ...]:
+            become = enumerate(stage.ready(released))
+            return tuple(self._mute(each, (*place, index)) for index, each in become)
+
+        object.__setattr__(later, "ready", ready)
+        return later
+
+    def _mute_draw(self, stage: TableStage, place: Place) -> TableStage:
         mechanism = copy.copy(stage.mechanism)
         use = _STAND_INS[type(stage)]
 
@@ -97,7 +115,7 @@ class FrozenCurator(Curator):
             turn = sum(call.place == place for call in self.watched.calls)
             picks = itertools.count()
             recorded, drawn = use(stage, self.watched, lambda n: _mix(*place, turn, next(picks)) % n, *given)
-            self.watched.calls.append(Call(place, recorded, source.word()))
+            self.watched.calls.append(Call(place, recorded, source.word(), stage))
             return drawn
 
         for name in ("draw", "draw_tally"):
@@ -134,6 +152,10 @@ def _counted(stage: Any, watched: "Watched", pick: Pick, counts: Sequence[int]) 
 # What each kind of stage has its mechanism record, and return by `pick(n)`, a number below n.
 _STAND_INS: dict[type, Callable[..., tuple[Any, Any]]] = {
     AddNoise: _noised,
+    AddNoiseToAll: _noised,
+    ChooseEnd: _labelled,
+    ChooseLimit: _labelled,
+    CountAbove: _noised,
     ChooseLabel: _labelled,
     ChooseQuantile: _at_a_quantile,
     CountAndShow: _counted,

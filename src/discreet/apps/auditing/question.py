@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -49,6 +50,7 @@ class ExactSide:
 
     words: str
     tables: dict[Which, ExactTable] = field(repr=False)
+    run: Callable[[ExactPlan], ExactTable] = field(repr=False)
     failure: DiscreetError | None = None  # that comes in place of tables
 
     def __repr__(self) -> str:
@@ -59,9 +61,9 @@ class ExactSide:
         """Run the exact plans once; that they fail is an outcome too."""
         plans = [exact for each in plan.sets for exact in each.reads]
         try:
-            return cls(words, {_which(exact): run(exact) for exact in plans})
+            return cls(words, {_which(exact): run(exact) for exact in plans}, cache(run))
         except DiscreetError as failure:
-            return cls(words, {}, failure)
+            return cls(words, {}, run, failure)
 
     def copied(self, copies: int) -> Callable[[ExactPlan], ExactTable]:
         """An engine that returns so many copies of every group, told apart by their number."""
@@ -97,6 +99,8 @@ class Releases:
         """An array with a row for each release where groups are public, else what was shown of each."""
         if side.failure is not None:
             return [side.failure] * n
+        if self.plan.weighs:  # a unit's weight depends on all groups: copies of them would change it
+            return [release_invented(self.plan, side.run) for _ in range(n)]
         at_once = max(1, MOST_GROUPS // max(1, side.groups))
         sizes = [min(at_once, n - start) for start in range(0, n, at_once)]
         parts = [self._release(side, size) for size in sizes]

@@ -20,7 +20,7 @@ from discreet.apps.auditing.people import literals_of
 from discreet.apps.auditing.report import Verdict
 from discreet.apps.auditing.stage import Stage
 from discreet.asking.dry_run import complete
-from discreet.asking.planning import AskOptions, Plan, QuestionLike, plan_asked
+from discreet.asking.planning import AskOptions, Plan, QuestionLike, TableStage, plan_asked
 from discreet.asking.policy import Policy, from_policy
 from discreet.asking.queries import Builder, Query, read_sql, scans
 from discreet.errors import DiscreetError
@@ -205,7 +205,10 @@ def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> 
     """How much of its sensitivity each stage used between two runs of one plan on neighbours."""
     for part, each in enumerate(plan.sets):
         kinds: Counter[str] = Counter()
-        for place, stage in enumerate(each.draws):
+        yield from _moves_of_later(part, first, second)
+        for place, stage in enumerate(each.stages):
+            if not isinstance(stage, TableStage):
+                continue
             kinds[stage.kind] += 1
             number = "" if stage.shows_keys else f" {kinds[stage.kind]}"
             name = f"{stage.kind}{number} of set {part + 1}"
@@ -213,6 +216,20 @@ def measure_moves(plan: Plan, first: Sequence[Call], second: Sequence[Call]) -> 
                 [call.given for call in calls if call.place == (part, place)] for calls in (first, second)
             )
             yield from stage.moves(left, right, name)
+
+
+def _moves_of_later(part: int, first: Sequence[Call], second: Sequence[Call]) -> Iterator[Move]:
+    """The same for the draws that later stages became: with earlier outputs alike, they are alike too."""
+    later = [
+        [call for call in calls if len(call.place) > 2 and call.place[0] == part] for calls in (first, second)
+    ]
+    for place in dict.fromkeys(call.place for calls in later for call in calls):
+        left, right = ([call for call in calls if call.place == place] for calls in later)
+        name = f"stage {'.'.join(str(index + 1) for index in place[1:])} of set {part + 1}"
+        if len(left) != 1 or len(right) != 1 or left[0].stage != right[0].stage:
+            yield Move(f"what {name} is", 1, 0)
+            continue
+        yield from left[0].stage.moves([left[0].given], [right[0].given], name)
 
 
 def fix_terms(question: QuestionLike, policy: Policy, **terms: Any) -> tuple[Plan, dict[str, Any]]:

@@ -31,6 +31,8 @@ class DataOptions:
     "A column's public labels, as city=Ottawa,Toronto; may be repeated."
     types: Several = ()
     "A column's type, as opened=date; may be repeated."
+    limit: str | None = None
+    "The most that one person adds over all groups, in rows: a number, or auto to find it privately."
     max_groups: int = 1
     "In how many groups one person may be."
     max_rows: int = 1
@@ -101,6 +103,7 @@ def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
         bounds={name: _pair(ends) for name, ends in map(read_named, opened.bounds)},
         keys={name: labels.split(",") for name, labels in map(read_named, opened.keys)},
         types=dict(map(read_named, opened.types)),
+        limit=_limit(opened.limit),
         max_groups=opened.max_groups,
         max_rows=opened.max_rows,
         ledger=place,
@@ -131,6 +134,10 @@ def read_named(option: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise InvalidParameter(f"an option must be column=value, got {option[:60]!r}.")
     return name, value
+
+
+def _limit(text: str | None) -> Any:
+    return text if text in (None, "auto") else read_number(str(text), name="limit")
 
 
 def _pair(ends: str) -> tuple[Any, Any]:

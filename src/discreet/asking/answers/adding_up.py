@@ -34,6 +34,10 @@ _COMPARED = frozenset({"equal", "unequal", "less", "at_most", "greater", "at_lea
 
 def check_labels(sets: Sequence[SetPlan], finest: SetPlan) -> None:
     """Refuse where a row may have another label than those of the finest groups: totals alone count it."""
+    if any(each.limited or not each.reads for each in sets):
+        raise InvalidParameter(
+            "totals must be of the same limit as their parts to add up, and each grouping set has its own."
+        )
     plan = finest.reads[0]
     for position, key in zip(finest.keys, plan.keys, strict=True):
         if not all(position in each.keys for each in sets) and not _is_covered(key, plan.rows):

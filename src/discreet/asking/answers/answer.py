@@ -92,6 +92,14 @@ class Answer:
     def __bool__(self) -> bool:
         return True  # an answer without rows is an answer
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What limits left out of the numbers, a line each."""
+        said = [self.plan.note()]
+        for each, (_, numbers) in zip(self.plan.sets, self.released, strict=True):
+            said += [one.note(row) for row in numbers[:1] for one in each.estimators]
+        return tuple(dict.fromkeys(note for note in said if note is not None))
+
     @property
     def charged(self) -> bool:
         """Whether it was charged for now; False where it was stored before and came from the ledger, free."""
@@ -242,6 +250,7 @@ class Answer:
                 for row in self.intervals
             ],
             "confidence": float(self.plan.confidence),
+            "notes": list(self.notes),
             **({"failure": self.failure} if self.failure else {}),
             **({"marked": list(self.marked)} if self.marked else {}),
             "charged": self.charged,
@@ -271,7 +280,7 @@ class Answer:
             if noisy
             else "chosen by noise: see the receipt"
         )
-        said = [caption if self.charged else f"{caption} · {FREE}", *self.remarks]
+        said = [caption if self.charged else f"{caption} · {FREE}", *self.notes, *self.remarks]
         return "\n".join(said)
 
     @property

@@ -131,6 +131,12 @@ def try_out(
             'bounds must be declared for a dry run. Leave out bounds="auto".', parameter="bounds"
         )
     (plan,) = plan_asked(question, complete(policy), **terms)
+    if plan.weighs:
+        raise InvalidParameter(
+            "a dry run must be of a table without limit: what a limit does depends on how many rows people "
+            "have, which the policy does not say.",
+            parameter="limit",
+        )
     plan = replace(plan, after=None)  # of the answer itself, not of what is selected from it
     return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from discreet.asking.planning.choose_noise import largest_epsilon
 from discreet.asking.planning.contribution import rows_counted
 from discreet.asking.planning.draft import Draft, SetDraft, Wanted
-from discreet.asking.planning.exact import RowCount, UnitCount
+from discreet.asking.planning.exact import ExactPlan, RowCount, UnitCount
 from discreet.asking.planning.price import Share
 from discreet.asking.planning.stages import CountAndShow, SelectKeys, ShowKeys
 from discreet.kernel.losses import Relation, pure
@@ -32,7 +32,7 @@ def _show(draft: Draft, part: int, each: SetDraft, share: Share) -> ShowKeys:
     if counted is None:
         assert each.exact.units is not None
         (units,) = each.exact.units.measures
-        return SelectKeys(part, None, base, _selection(base.max_groups, share, relation), units)
+        return select_keys(part, base, share, relation, units)
     assert counted.position is not None
     assert share.epsilon is not None
     assert counted.share.epsilon is not None
@@ -58,6 +58,11 @@ def _counted(draft: Draft, each: SetDraft) -> Wanted | None:
     wanted = {one.position: one for one in each.wanted if one.position is not None}
     counts = [measures.index(count) for count in (UnitCount(), RowCount()) if count in measures]
     return next((wanted[position] for position in counts if position in wanted), None)
+
+
+def select_keys(part: int, plan: ExactPlan, share: Share, relation: Relation, units: int = 0) -> SelectKeys:
+    """Return the stage that shows keys by how many units hold each: measure `units` of the plan."""
+    return SelectKeys(part, None, plan, _selection(plan.max_groups, share, relation), units)
 
 
 def _selection(max_groups: int, share: Share, relation: Relation) -> KeySelection:

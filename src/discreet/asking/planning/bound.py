@@ -60,7 +60,7 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
     blank = ExactPlan(
         rows=question.rows,
         keys=keys,
-        labels=_labels(question, chosen),
+        labels=labels_of(question, chosen),
         measures=(),
         tally=None,
         max_groups=question.max_groups if keys else 1,
@@ -72,7 +72,7 @@ def _plan_set(question: Question, chosen: tuple[int, ...], salt: int) -> ExactPl
     units = Part(0, (totals.position(UnitCount()),)) if blank.labels is None else None
     others = {(each.aggregate.function in _SPREADS, _values_of(each)) for each in question.measures
               if each.aggregate.function in ("sum", *_SPREADS)}  # fmt: skip
-    needed = [None if _tally_of(each) else _totals_of(each, others) for each in question.measures]
+    needed = [None if _tally_of(each) else exact_values(each, others) for each in question.measures]
     positions = [None if each is None else tuple(map(totals.position, each)) for each in needed]
     plans = [replace(blank, measures=tuple(totals.measures))] if totals.measures else []
     parts = []
@@ -98,7 +98,7 @@ def passes_of(question: Question, chosen: tuple[int, ...]) -> int:
     return tallies + (private or tallies < len(question.measures))
 
 
-def _labels(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, ...], ...] | None:
+def labels_of(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, ...], ...] | None:
     """Return all combinations of public labels; None if some key's labels are only in the data."""
     domains = [question.keys[position].domain for position in chosen]
     known = [domain for domain in domains if domain is not None]
@@ -117,7 +117,7 @@ def _values_of(measure: Measure) -> Values:
     return measure.aggregate.argument, measure.aggregate.condition
 
 
-def _totals_of(measure: Measure, others: set[tuple[bool, Values]]) -> tuple[ExactMeasure, ...]:
+def exact_values(measure: Measure, others: set[tuple[bool, Values]]) -> tuple[ExactMeasure, ...]:
     """Return the exact numbers of one aggregate. `others` says of what a SUM (False) or a VARIANCE (True) is
     also asked: an average then reads its sum, and else one of its own.
 

@@ -26,7 +26,7 @@ def choose_noise(draft: Draft) -> Draft:
 
 
 def _add_stages(draft: Draft, part: int, each: SetDraft) -> SetDraft:
-    done = {stage.column for stage in each.stages}
+    done = {stage.column for stage in each.stages if isinstance(stage, TableStage)}
     rest = [
         _stage(draft, part, each.exact.plans[one.plan], one) for one in each.wanted if one.column not in done
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from discreet.asking.planning.exact import ExactPlans
 from discreet.asking.planning.price import PlanOptions, Share, budget_of
-from discreet.asking.planning.stages import FALLBACK, Bounds, FindBounds, TableStage
+from discreet.asking.planning.stages import FALLBACK, Bounds, FindBounds, Stage
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Measure, Question
 from discreet.kernel.losses import GDP, ApproxDP, PureDP, Relation
@@ -69,7 +69,7 @@ class SetDraft:
     exact: ExactPlans
     keys_share: Share | None = None  # where keys are found in the data
     wanted: tuple[Wanted, ...] = ()
-    stages: tuple[TableStage, ...] = ()
+    stages: tuple[Stage, ...] = ()
     estimators: "tuple[Estimator, ...]" = ()
 
 

@@ -61,6 +61,10 @@ class Estimator(ABC):
         """Return how far a choice may be from the best one; None for what is no choice."""
         return None
 
+    def note(self, row: Row) -> str | None:
+        """Return what the number leaves out, in one line; None where there is nothing to say."""
+        return None
+
     def after(self, released: tuple[Output, ...]) -> "Estimator":
         """Return the estimator that knows what the stages of its set released in addition to columns."""
         return self

@@ -6,9 +6,11 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.asking.after import After, Columns
+from discreet.asking.planning.clamping import Clamped
 from discreet.asking.planning.draft import Search
 from discreet.asking.planning.estimate import Estimator
 from discreet.asking.planning.exact import ExactPlan, ExactTable
+from discreet.asking.planning.limit_stages import AddNoiseToAll, Limited
 from discreet.asking.planning.price import PlanOptions, Share
 from discreet.asking.planning.stages import ShowKeys, Stage, TableStage
 from discreet.asking.planning.work import Work, work_of
@@ -76,11 +78,23 @@ class SetPlan:
     def groups(self, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> tuple[Group, ...]:
         """Return the groups of the answer: those that were shown, or the public ones."""
         shown = [each.output.groups for each in ran if each.output.groups is not None]
-        return shown[-1] if shown else self.reads[0].labels or ()
+        return shown[-1] if shown else self.labels
+
+    @property
+    def labels(self) -> tuple[Group, ...]:
+        """The public groups of the answer; none where they are found in the data."""
+        stage = next(iter((*self.columns, *self.limited, *self.draws)))
+        return stage.plan.labels or ()
 
     def sentences(self) -> list[str]:
         """Say how the groups are found, and what is drawn for each."""
-        return [*self.keys_sentences(), *(stage.sentence for stage in self.columns)]
+        lines = [*self.keys_sentences(), *(stage.sentence for stage in self.columns)]
+        return [*lines, *(line for stage in self.limited for line in stage.sentences)]
+
+    @property
+    def limited(self) -> tuple[Limited | Clamped, ...]:
+        """The stages under a limit that are not complete before it is known."""
+        return tuple(stage for stage in self.stages if isinstance(stage, Limited | Clamped))
 
     def keys_sentences(self) -> list[str]:
         """Say how the groups are found."""
@@ -88,8 +102,8 @@ class SetPlan:
             return [self.keys_stage.keys_sentence]
         if not self.keys:
             return []
-        labels = self.reads[0].labels or ()
-        return [f"Keys: {len(labels):,} public labels, all shown; rows with any other label are dropped."]
+        many = f"{len(self.labels):,} public labels"
+        return [f"Keys: {many}, all shown; rows with any other label are dropped."]
 
 
 @dataclass(frozen=True)
@@ -151,7 +165,8 @@ class Plan:
     def passes(self) -> int:
         """How many exact tables the engine is asked for: each is a pass over the data."""
         searches = 0 if self.search is None else len(self.search.stages)
-        return searches + sum(len(each.reads) for each in self.sets)
+        limited = 3 * sum(len(each.limited) for each in self.sets)  # norms, units above the limit, totals
+        return searches + limited + sum(len(each.reads) for each in self.sets)
 
     @cached_property
     def work(self) -> Work:
@@ -228,6 +243,12 @@ class Plan:
         question = self.question
         if question.each_row:
             return ["Protected: each row. Rows with no value where one is needed add nothing."]
+        if self.weighs:
+            return [
+                f"Protected: each unit of data set {self.policy.id!r}, under {self.policy.relation}.",
+                "Bounded: after all filters and joins a unit's rows weigh less where it is above its limit; "
+                "rows without a unit are dropped; values are clamped to their declared bounds.",
+            ]
         groups = (
             f"in at most {question.max_groups} group{'s' * (question.max_groups > 1)}, "
             if question.keys
@@ -240,6 +261,21 @@ class Plan:
             f"Bounded: {groups}at most {rows} of a unit{where}, after all filters and joins; "
             "rows without a unit are dropped; values are clamped to their declared bounds.",
         ]
+
+    @property
+    def weighs(self) -> bool:
+        """Whether units are weighed as wholes, and no row is left out."""
+        kinds = (Limited, Clamped, AddNoiseToAll)
+        return any(isinstance(stage, kinds) for each in self.sets for stage in each.stages)
+
+    def note(self) -> str | None:
+        """Say what is left out of every number; None where no row is."""
+        question = self.question
+        if question.each_row or self.weighs:
+            return None
+        rows = f"{question.max_rows} row{'s' * (question.max_rows > 1)}"
+        where = f" in {question.max_groups} group{'s' * (question.max_groups > 1)}" if question.keys else ""
+        return f"at most {rows} of a unit{where}: rows beyond are not in these numbers"
 
     def _expected(self) -> list[str]:
         lines = []

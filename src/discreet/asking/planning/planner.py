@@ -13,6 +13,7 @@ from discreet.asking.planning.draft import Draft
 from discreet.asking.planning.estimate import estimate
 from discreet.asking.planning.exact import ExactPlan, ExactTable
 from discreet.asking.planning.find_bounds import find_bounds
+from discreet.asking.planning.limits import limit_of, limit_units
 from discreet.asking.planning.plan import Plan, SetPlan, promised_price
 from discreet.asking.planning.price import PlanOptions, Price, Share, Within, check_keys, delta_for
 from discreet.asking.planning.share_price import share_price
@@ -85,7 +86,9 @@ def make_plan(
 
 
 def _plan(draft: Draft) -> Plan:
-    done = reduce(lambda so_far, take: take(so_far), PASSES, draft)
+    known = find_bounds(draft)
+    passes = PASSES[1:] if limit_of(known) is None else (limit_units,)
+    done = reduce(lambda so_far, take: take(so_far), passes, known)
     sets = tuple(SetPlan(each.keys, each.stages, each.estimators) for each in done.sets)
     plan = Plan(
         done.text, done.question, done.policy, done.share, sets, done.confidence, done.options, done.search
@@ -115,8 +118,8 @@ def finish(plan: Plan, ran: Sequence[Ran[ExactPlan, ExactTable]]) -> Plan:
 
 def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -> Plan:
     """Return the plan of the least price whose expected errors keep the limits."""
-    errors = planned(Share(epsilon=Fraction(1), delta=delta)).errors
-    limits = _limits(within, errors)
+    first = planned(Share(epsilon=Fraction(1), delta=delta))
+    limits = _limits(within, first.errors, unknown=first.weighs)
 
     def keeps(epsilon: Fraction) -> bool:
         found = planned(Share(epsilon=epsilon, delta=delta)).errors
@@ -132,9 +135,15 @@ def _within(planned: Callable[[Share], Plan], within: Within, delta: Fraction) -
         ) from None
 
 
-def _limits(within: Within, errors: Mapping[str, float | None]) -> dict[str, Fraction]:
+def _limits(within: Within, errors: Mapping[str, float | None], *, unknown: bool) -> dict[str, Fraction]:
     named = within if isinstance(within, Mapping) else dict.fromkeys(errors, within)
     for name in named:
+        if errors.get(name) is None and unknown:
+            raise UnsupportedQuery(
+                f"within must name columns whose limit is known before, and that of {name!r} is found in the "
+                'data. Declare it, as limit = 16 in place of "auto", or name a price instead.',
+                reason="within",
+            )
         if errors.get(name) is None:
             raise UnsupportedQuery(
                 "within must name columns that are a COUNT or SUM (or an AVG, with a declared population), "

@@ -326,11 +326,7 @@ def describe_measure(plan: ExactPlan, measure: ExactMeasure | None) -> str:
         return f"the number of rows{with_value}{where}"
     argument = to_text(measure.argument)
     if isinstance(measure, Bernstein):
-        low, high = (end * measure.lattice.step for end in (measure.lattice.lowest, measure.lattice.highest))
-        factors = [f"(({argument}) - ({low}))"] * measure.power
-        factors += [f"({high} - ({argument}))"] * (measure.degree - measure.power)
-        twice = ["2"] if measure.degree == 2 and measure.power == 1 else []
-        return f"the sum of {' * '.join([*twice, *factors])}{where}"
+        return f"the parts of {'a mean' if measure.degree == 1 else 'a variance'} of {argument}{where}"
     centre = measure.centre * measure.lattice.step
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"

@@ -77,6 +77,7 @@ def read_unit(value: object, *, name: str) -> Unit:
     )
 
 
+RowLimit: TypeAlias = int | Literal["auto"]  # rows of one unit over all groups; or found privately
 Relation: TypeAlias = Literal["add/remove", "replace"]
 Schema: TypeAlias = Mapping[str, Mapping[str, Type]]
 
@@ -93,6 +94,7 @@ class Table:
     columns: tuple[Column, ...] = ()
     max_groups: int = 1
     max_rows: int = 1
+    limit: RowLimit | None = None  # of all that one unit adds, over all groups; None: max_groups and max_rows
     source: str | None = field(
         default=None, compare=False
     )  # where the data is stored is no part of what it is
@@ -102,6 +104,8 @@ class Table:
         _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
         _check_limit(self.max_groups, f"max_groups of table {self.name!r}")
         _check_limit(self.max_rows, f"max_rows of table {self.name!r}")
+        if self.limit not in (None, "auto"):
+            _check_limit(self.limit, f"limit of table {self.name!r}")
         if isinstance(self.unit, EachRow) and (self.max_groups, self.max_rows) != (1, 1):
             raise InvalidParameter(
                 f"max_groups and max_rows of table {self.name!r} must be 1: each row is a unit of its own."
@@ -118,6 +122,7 @@ class Table:
             "unit": _unit_to_json(self.unit),
             "max_groups": self.max_groups,
             "max_rows": self.max_rows,
+            **({} if self.limit is None else {"limit": self.limit}),
             "columns": {each.name: each.to_json() for each in self.columns},
         }
 
@@ -126,7 +131,7 @@ class Table:
         """Return the table that `to_json` wrote."""
         unit = EachRow() if facts["unit"] == {"each_row": True} else read_unit(facts["unit"], name="unit")
         limits = {part: facts[part] for part in ("max_groups", "max_rows")}
-        return cls(name=name, unit=unit, columns=_read_columns(facts), **limits)
+        return cls(name=name, unit=unit, columns=_read_columns(facts), limit=facts.get("limit"), **limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,7 +356,8 @@ def _check_distinct(names: list[str], what: str) -> None:
 
 def _check_limit(value: object, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
-        raise InvalidParameter(f"{what} must be a whole number from 1 to 2^31 - 1, got {value!r}.")
+        word = ' or "auto"' if what.startswith("limit") else ""
+        raise InvalidParameter(f"{what} must be a whole number from 1 to 2^31 - 1{word}, got {value!r}.")
 
 
 def _check_unit_type(column: Column | None, table: str) -> None:

@@ -17,7 +17,7 @@ from discreet.asking.policy.locations import (
     sibling_path,
     stem,
 )
-from discreet.asking.policy.policy import EachRow, Policy, PublicTable, Table, Unit, read_unit
+from discreet.asking.policy.policy import EachRow, Policy, PublicTable, RowLimit, Table, Unit, read_unit
 from discreet.errors import InvalidParameter
 from discreet.kernel.ledger import read_ration
 
@@ -25,7 +25,7 @@ DATASET_SETTINGS = {
     *("id", "version", "relation", "population", "engine"),
     *("budget", "filter", "per_analyst", "per_question", "share_answers", "ration"),
 }
-TABLE_SETTINGS = {"source", "unit", "each_row", "max_groups", "max_rows", "columns"}
+TABLE_SETTINGS = {"source", "unit", "each_row", "limit", "max_groups", "max_rows", "columns"}
 PUBLIC_SETTINGS = {"source", "key", "columns"}
 COLUMN_SETTINGS = {"type", "bounds", "keys", "nullable", "missing"}
 
@@ -115,6 +115,7 @@ def from_arguments(
     types: Mapping[str, object] | None = None,
     bounds: Mapping[str, object] | None = None,
     keys: Mapping[str, object] | None = None,
+    limit: RowLimit | None = None,
     max_groups: int = 1,
     max_rows: int = 1,
     relation: str = "add/remove",
@@ -138,6 +139,7 @@ def from_arguments(
             name=name,
             source=source,
             unit=_read_unit_of(name, unit, several=several),
+            limit=limit,
             max_groups=max_groups,
             max_rows=max_rows,
             columns=read_columns(
@@ -203,6 +205,7 @@ def _read_table(name: str, settings: object, folder: Path | None) -> Table:
         name=name,
         source=_locate(settings.get("source"), folder, where),
         unit=unit,
+        limit=settings.get("limit"),
         max_groups=settings.get("max_groups", 1),
         max_rows=settings.get("max_rows", 1),
         columns=_read_columns(settings, where),
@@ -269,6 +272,7 @@ class Opening(TypedDict, total=False):
     types: Mapping[str, Any]
     bounds: Mapping[str, Any]
     keys: Mapping[str, Any]
+    limit: RowLimit | None
     max_groups: int
     max_rows: int
     relation: str

@@ -11,6 +11,7 @@ from discreet.kernel.mechanisms.discrete_gaussian import DiscreteGaussian as Dis
 from discreet.kernel.mechanisms.exponential import Exponential as Exponential
 from discreet.kernel.mechanisms.gaussian import Gaussian as Gaussian
 from discreet.kernel.mechanisms.key_selection import KeySelection as KeySelection
+from discreet.kernel.mechanisms.ladder import Ladder as Ladder
 from discreet.kernel.mechanisms.laplace import Laplace as Laplace
 from discreet.kernel.mechanisms.mechanism import Mechanism as Mechanism
 from discreet.kernel.mechanisms.noisy_max import NoisyMax as NoisyMax

@@ -119,6 +119,10 @@ class Draw(ABC, Generic[P, T]):
     def sentence(self) -> str:
         """What it does, for the plan's text."""
 
+    def columns_of(self, output: Output) -> "Mapping[int, tuple[int | Fraction, ...]]":
+        """Return the numbers of all groups by the columns where they are: its own, and no other."""
+        return {} if self.column is None else {self.column: output.numbers}
+
 
 class Later(ABC, Generic[P, T]):
     """A stage that becomes others when earlier ones have released what it depends on.
