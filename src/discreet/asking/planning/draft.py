@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.asking.planning.exact import ExactPlans
-from discreet.asking.planning.price import PlanOptions, Share, budget_of
+from discreet.asking.planning.price import PlanOptions, Share, adds_epsilons, takes_gaussian_only
 from discreet.asking.planning.stages import FALLBACK, Bounds, FindBounds, Stage
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Measure, Question
-from discreet.kernel.losses import GDP, ApproxDP, PureDP, Relation
+from discreet.kernel.losses import Relation
 from discreet.kernel.numerics import readable
 
 if TYPE_CHECKING:
@@ -99,12 +99,12 @@ class Draft:
     @property
     def takes_gaussian_only(self) -> bool:
         """Whether only Gaussian noise fits the budget."""
-        return isinstance(budget_of(self.policy), GDP) and self.share.rho is not None
+        return takes_gaussian_only(self.policy, self.share)
 
     @property
     def adds_epsilons(self) -> bool:
         """Whether the budget adds up epsilons and deltas."""
-        return isinstance(budget_of(self.policy), PureDP | ApproxDP) and self.share.epsilon is not None
+        return adds_epsilons(self.policy, self.share)
 
     def measure_of(self, wanted: Wanted) -> Measure:
         """Return the aggregate that a tally is for."""

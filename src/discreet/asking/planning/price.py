@@ -8,7 +8,7 @@ from typing import TypeAlias
 from discreet.asking.policy import Budget, Policy, Relation, spell
 from discreet.asking.queries import Question, Slot, quote, walk
 from discreet.errors import InvalidParameter, PolicyViolation
-from discreet.kernel.losses import ZCDP, ApproxDP, Notion, PureDP, make_notion
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP, Notion, PureDP, make_notion
 from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_positive
 
 Within: TypeAlias = Real | Mapping[str, Real]
@@ -95,6 +95,16 @@ def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | App
     if isinstance(price, ZCDP):
         return price if isinstance(budget, ZCDP) else None
     return price if isinstance(price, ApproxDP) or isinstance(budget, PureDP | ApproxDP) else None
+
+
+def takes_gaussian_only(policy: Policy, share: Share) -> bool:
+    """Return whether only Gaussian noise fits the budget."""
+    return isinstance(budget_of(policy), GDP) and share.rho is not None
+
+
+def adds_epsilons(policy: Policy, share: Share) -> bool:
+    """Return whether the budget adds up epsilons and deltas."""
+    return isinstance(budget_of(policy), PureDP | ApproxDP) and share.epsilon is not None
 
 
 def delta_for(policy: Policy, price: Price, *, public_keys: bool) -> Fraction:

@@ -1,7 +1,7 @@
 """Plans as tuples of stages, and the runner that holds what was charged for them."""
 
+from discreet.kernel.plan.contract import Draw, Group, Later, Move, Output, Released, Stage, changes, move
 from discreet.kernel.plan.runner import Permit, Promise, Ran, run_charged, run_invented, unfold
-from discreet.kernel.plan.stage import Draw, Group, Later, Move, Output, Released, Stage, changes, move
 
 __all__ = [
     "Draw",

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from discreet.errors import InternalError
 from discreet.kernel.accounting import Notion, covers
 from discreet.kernel.losses import PrivacyLoss
-from discreet.kernel.plan.stage import Draw, Later, Output, Released, Stage
+from discreet.kernel.plan.contract import Draw, Later, Output, Released, Stage
 from discreet.kernel.randomness import Source, fresh_source
 
 P = TypeVar("P")

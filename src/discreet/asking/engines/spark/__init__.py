@@ -159,7 +159,7 @@ class FrameStore:
             frame.createOrReplaceTempView(self._prefix + name)
             return frame.persist()
 
-        self._kept.append((self._prefix + name, self._engine._run(self._own(select), persisted)))
+        self._kept.append((self._prefix + name, self._engine._fetch(self._own(select), persisted)))
 
     def rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
         """Return the rows of a statement."""
@@ -239,11 +239,11 @@ class SparkEngine(SQLEngine):
         self._closing()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        found = self._run(statement, lambda frame: frame.collect())
+        found = self._fetch(statement, lambda frame: frame.collect())
         return [tuple(int(each) if isinstance(each, Decimal) else each for each in row) for row in found]
 
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
-        table = self._run(statement, lambda frame: frame.toArrow())
+        table = self._fetch(statement, lambda frame: frame.toArrow())
         return tuple(each.to_numpy() for each in table.columns)
 
     def _bounding(self, plan: ExactPlan) -> type[Statement]:
@@ -276,7 +276,7 @@ class SparkEngine(SQLEngine):
         finally:
             store.close()
 
-    def _run(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
+    def _fetch(self, statement: exp.Expression, fetch: Callable[[Any], Any]) -> Any:
         if os.getpid() != self._pid:
             fail()  # a driver does not survive a fork
         self._reopen_lost()
