@@ -178,6 +178,24 @@ def test_a_failure_after_the_noise_shows_the_answer_and_is_not_counted(curator):
     assert not curator.ask(f"SELECT n AS x FROM ({COUNTED}) AS t", epsilon=1).charged
 
 
+@pytest.mark.parametrize("error", [RuntimeError, MemoryError, RecursionError, UnsupportedQuery])
+def test_whatever_goes_wrong_after_the_noise_shows_the_answer(curator, monkeypatch, error):
+    first = curator.ask(COUNTED, epsilon=1)
+    original = run._Runner.run
+
+    def broken(self, query):
+        if self._released.table.rows:
+            raise error("x")
+        return original(self, query)
+
+    monkeypatch.setattr(run._Runner, "run", broken)
+    answer = curator.ask(f"SELECT n + 1 AS m FROM ({COUNTED}) AS t", epsilon=1)
+    assert answer.failure is not None
+    assert answer.rows == first.rows
+    assert not answer.charged
+    assert curator.ledger.failures("owner") == 0
+
+
 def test_what_takes_too_long_fails_alone(monkeypatch):
     monkeypatch.setattr(run, "SECONDS", 0.0)
     monkeypatch.setattr(run, "_Runner", Sleeping)

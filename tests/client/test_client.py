@@ -48,6 +48,20 @@ def test_an_answer_has_rows_intervals_receipt_and_every_confidence(ann, tmp_path
     assert list(answer.to_pandas()["city"]) == ["Ottawa", "Toronto"]
 
 
+def test_what_is_selected_from_an_answer_comes_over_the_wire(ann):
+    counted = ann.ask(COUNT, epsilon=0.25)
+    share = "100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS share, RANK() OVER (ORDER BY COUNT(*)) AS r"
+    answer = ann.ask(f"SELECT city, COUNT(*) AS n, {share} FROM town GROUP BY city", epsilon=0.25)
+    assert not answer.charged
+    assert [row["n"] for row in answer.rows] == [row["n"] for row in counted.rows]
+    assert sum(row["share"] for row in answer.rows) == pytest.approx(100)
+    assert answer.marked == ("r",)
+    huge = "*".join(["(n * n + 1000000000)"] * 6)
+    failed = ann.ask(f"SELECT {huge} AS x FROM ({COUNT}) AS t", epsilon=0.25)
+    assert failed.failure is not None
+    assert failed.columns == ("city", "n")
+
+
 def test_lists_and_builders_are_asked_as_they_are(ann):
     built = ann.table("town").where(dp.column("debt") > 10).group_by("city").count()
     first, second = ann.ask([built, "SELECT COUNT(*) AS n FROM town"], epsilon=0.5)

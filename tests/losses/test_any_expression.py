@@ -127,6 +127,7 @@ def bracket(laws, epsilon):
     return grid_curves.delta_bracket(laws, epsilon, grid_curves.saddle(laws, epsilon))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_expression_has_an_answer_that_is_right(part):
     chosen = list(expressions(FEW))[part::PARTS]
@@ -155,6 +156,7 @@ DEAR = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", DEAR, ids=str)
 def test_what_is_dear_is_answered_within_its_work_and_its_memory(loss):
     tracemalloc.start()

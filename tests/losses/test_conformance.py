@@ -43,6 +43,7 @@ FAMILIES = {
     "zcdp": (zcdp(rho=0.02), zcdp(rho=0.01)),
     "renyi": (dp.RenyiDP(8, 0.2).loss, dp.RenyiDP(8, 0.1).loss),
     "sampled": (gaussian(sigma=1).sampled(0.1), gaussian(sigma=2).sampled(0.1)),
+    "best_of": (gaussian(sigma=5).best_of(10), gaussian(sigma=6).best_of(10)),
     "parallel": (
         parallel([pure(epsilon=0.2), channel([[0.75, 0.25], [0.5, 0.5]])]),
         parallel([pure(epsilon=0.1), channel([[0.7, 0.3], [0.5, 0.5]])]),

@@ -38,6 +38,7 @@ MADE = {
     "renyi": lambda e: dp.RenyiDP(32, e).loss,
     "sampled": lambda e: laplace(scale=1 / F(repr(e))).sampled(e),
     "parallel": lambda e: parallel([pure(epsilon=e), gaussian(sigma=3, sensitivity=e)]),
+    "best_of": lambda e: gaussian(sigma=3, sensitivity=e).best_of(5),
     "drawn": lambda e: gaussian(sigma=3, sensitivity=e, relation="replace").drawn(batch=1, of=10),
     "group": lambda e: channel([[0.75, 0.25], [0.5, 0.5]]).sampled(e).for_group(2),
 }
@@ -49,7 +50,7 @@ FORMS = {
     "group": lambda loss: loss.for_group(3),
 }
 # what is known only by a guarantee has a lower end that says what one mechanism attains
-WIDE = {"bounded_range", "zcdp", "renyi", "group", "parallel", "channel", "drawn"}
+WIDE = {"bounded_range", "zcdp", "renyi", "group", "parallel", "channel", "drawn", "best_of"}
 
 
 def test_every_family_is_here():

@@ -29,6 +29,7 @@ def drawn(batch, of, sigma):
     return gaussian(sigma=sigma, sensitivity=2, relation="replace").drawn(batch=batch, of=of)
 
 
+@pytest.mark.slow
 def test_every_small_population_is_below_the_curve_and_composed_twice_too():
     """40 populations of 2 to 5 with values in [−1, 1]; the line errs by less than 1e-6."""
     numbers = random.Random(5)

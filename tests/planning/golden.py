@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from discreet.asking.planning import PASSES, Draft, Share
-from discreet.asking.planning.estimators import NoisyNumber
-from discreet.asking.planning.options import PlanOptions
+from discreet.asking.planning.estimate import NoisyNumber
+from discreet.asking.planning.price import PlanOptions
 from discreet.asking.queries import read_question, to_text
 from discreet.errors import DiscreetError
 from planning.frozen import plan_of

@@ -18,7 +18,7 @@ ROWS = "SELECT job, COUNT(*) AS n FROM accounts GROUP BY job"
 REPLACE = replace(BANK, relation="replace")
 RHO = replace(BANK, budget=(("rho", Fraction(1)), ("delta", DELTA)))
 MU = replace(BANK, budget=(("mu", Fraction(1)),))
-DRAWS, FEWEST = 2000, 1840  # as in test_estimators: error rate below 1e-9
+DRAWS, FEWEST = 2000, 1840  # as in test_estimate: error rate below 1e-9
 
 
 def set_of(text, policy=BANK, **price):

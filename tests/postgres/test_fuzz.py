@@ -26,7 +26,7 @@ CANARY = "shop0"  # a value of the data that the policy does not know
 STATES = {  # the only codes that may be sent
     "08P01", "0A000", "22003", "22023", "22P02", "25006", "25P01", "25P02", "26000", "28000", "28P01",
     "34000", "3B001", "3D000", "42501", "42601", "42702", "42703", "42704", "42804", "42P01", "42P03",
-    "42P05", "53300", "53400", "54000", "55000", "55P02", "57014",
+    "42P05", "53300", "53400", "54000", "54001", "55000", "55P02", "57014",
 }  # fmt: skip
 CORPUS = [
     query("SELECT city, COUNT(*) AS n FROM town GROUP BY city"),

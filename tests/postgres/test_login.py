@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from discreet.apps.postgres import PostgresServer, login, open_tls
+from discreet.apps.postgres import PostgresServer, authentication, open_tls
 from discreet.apps.server.scram import Verifier
 from discreet.errors import InvalidParameter
 from postgres.raw import SSL_REQUEST, Raw, error_of, errors, message, query, rows, startup, text
@@ -73,7 +73,7 @@ def test_an_unknown_user_with_an_empty_password_is_refused_like_everyone_else(to
     found = [refused(town, *each) for each in tries if each[0]]
     assert len({str(error) for error, _ in found}) == 1
     assert found[0][0][0]["C"] == "28P01"
-    assert all(took >= login.REFUSED_S for _, took in found)
+    assert all(took >= authentication.REFUSED_S for _, took in found)
     with Raw(town.postgres.port) as client:
         assert errors(client.send(startup("")).until(b"E"))[0]["S"] == "FATAL"
 
@@ -107,7 +107,7 @@ def test_wrong_tokens_take_equal_time_known_or_not(town):
     took = {user: [refused(town, user, "x")[1] for _ in range(7)] for user in ("ann", "nobody")}
     known, unknown = (statistics.median(each) for each in took.values())
     assert abs(known - unknown) < 0.1
-    assert min(known, unknown) >= login.REFUSED_S
+    assert min(known, unknown) >= authentication.REFUSED_S
 
 
 def test_any_of_a_users_tokens_logs_in_and_an_expired_one_does_not(town):

@@ -4,7 +4,7 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from discreet.apps.postgres import session
+from discreet.apps.postgres import client_session
 from postgres.raw import SYNC, Raw, bind, describe, execute, parse, query
 from server.running import UNHURRIED, running, write_policy
 
@@ -67,7 +67,7 @@ def test_the_comparison_sees_a_notice_that_tells(tmp_path, monkeypatch):
         policy = write_policy(tmp_path / str(gone), without=gone, deadline_s=0.5)
         with running(policy, limits=UNHURRIED) as town, Raw(town.postgres.port) as client:
             count = (town.folder / "town.csv").read_text().count("\n")
-            monkeypatch.setattr(session, "FREE", f"free, of {count} rows")
+            monkeypatch.setattr(client_session, "FREE", f"free, of {count} rows")
             client.log_in("ann", town.tokens["ann"], **{"discreet.epsilon": "1"})
             client.ask(query(QUESTIONS[0]))
             seen.append([public(*each) for each in client.ask(query(QUESTIONS[0]))])

@@ -191,6 +191,8 @@ def test_a_token_may_spend_so_much_in_a_day_over_all_connections(tmp_path):
                 assert code(client.ask(query("SELECT COUNT(*) AS n0 FROM town"))) == []  # stored, and so free
         assert town.ask("SELECT COUNT(*) AS m FROM town", epsilon=0.4).code == "budget_exceeded"
         assert town.ask("SELECT COUNT(*) AS m FROM town", epsilon=0.4, who="bob").status == 200
+        watch = {"threshold": 5, "epsilon": 0.4}
+        assert town.send("POST", "/api/datasets/town/watch", body=watch).code == "budget_exceeded"
         assert town.ask("SELECT COUNT(*) AS m FROM town", epsilon=0.2).status == 200
         assert town.spent().epsilon == Fraction(7, 5)
 
@@ -355,6 +357,47 @@ def test_statements_and_portals_are_limited(town, client):
     client.ask(query("ROLLBACK"))
     found = client.ask(*(parse(big, f"b{number}") for number in range(120)), SYNC)
     assert code(found) == ["54000"]
+
+
+def test_few_portals_hold_rows_at_once(town, client):
+    client.ask(query("BEGIN"))
+    many = (each for number in range(9) for each in (bind(f"p{number}", "s"), execute(f"p{number}", 1)))
+    found = client.ask(parse("SELECT typname FROM pg_type", "s"), *many, SYNC)
+    assert kinds(found).count("s") == 8
+    assert code(found) == ["54000"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT " + "(" * 2400 + "1" + ")" * 2400,
+        "SELECT " + "NOT " * 4000 + "true",
+        "SELECT " + "- " * 4000 + "1",
+        "SELECT " + "CASE WHEN true THEN " * 800 + "1" + " END" * 800,
+        "SELECT length(replace(replace('xx', 'x', 'yy'), 'y', 'zz'))",
+        "SELECT COUNT(*) FROM generate_series(1, 1000000000000)",
+        "SELECT COUNT(*) FROM pg_type a, pg_type b, pg_type c, pg_type d, pg_type e, pg_type f",
+    ],
+    ids=lambda sql: sql[:30],
+)
+def test_no_statement_takes_long_or_much_memory(town, client, sql):
+    """Texts that could grow without end, and some that overflow a parser's stack."""
+    start = time.monotonic()
+    assert code(client.ask(query(sql)))
+    assert time.monotonic() - start < 10
+    assert rows(client.ask(query("SELECT 1"))) == [("1",)]
+
+
+def test_a_stored_answer_costs_less_than_five_milliseconds(town, client):
+    """All of it: protocol, planning, the ledger. The quickest of many, because the machine may be busy."""
+    client.ask(query(PRICE))
+    client.ask(query(COUNT))
+    took = []
+    for _ in range(100):
+        start = time.perf_counter()
+        client.ask(query(COUNT))
+        took.append(time.perf_counter() - start)
+    assert min(took) < 0.005
 
 
 def test_too_many_connections_are_turned_away_and_others_are_served(tmp_path):

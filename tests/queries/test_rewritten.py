@@ -81,8 +81,9 @@ def test_joint_sums_give_what_numpy_gives(tmp_path):
     frame = pandas.DataFrame({"id": range(4000), "x": x, "y": y})
     frame.loc[:99, "x"] = None
     bounds = {"x": (0, 100), "y": (800, 1400)}
-    asked = ("CORR(x, y) AS corr, COVAR_POP(x, y) AS pop, COVAR_SAMP(x, y) AS samp, REGR_SLOPE(y, x) AS slope, "
-             "REGR_INTERCEPT(y, x) AS start, VAR_POP(y) AS var, STDDEV_POP(y) AS dev")  # fmt: skip
+    asked = ("CORR(x, y) AS corr, COVAR_POP(x, y) AS pop, COVAR_SAMP(x, y) AS samp, "
+             "REGR_SLOPE(y, x) AS slope, REGR_INTERCEPT(y, x) AS start, VAR_POP(y) AS var, "
+             "STDDEV_POP(y) AS dev")  # fmt: skip
     with dp.Curator.open(frame, name="t", unit="id", budget=10_000, bounds=bounds,
                          ledger=tmp_path / "t.ledger") as curator:  # fmt: skip
         (row,) = curator.ask(f"SELECT {asked} FROM t", epsilon=10_000).rows

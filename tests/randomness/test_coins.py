@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -69,11 +70,13 @@ def test_certain_coins_need_no_luck():
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 10), Fraction(1), Fraction(5, 2)])
 def test_heads_come_with_probability_exp_minus_gamma(gamma):
-    # 8 standard deviations: false alarm below 1e-14; an error of 2 % in exp(-gamma) is seen at gamma <= 5/2.
+    # 8 standard deviations: false alarm below 1e-14; an error of 2 % in exp(-gamma) is 16 of them away.
     p = float(np.exp(-float(gamma)))
-    heads = int(bernoulli_exp(fresh_source(), gamma, SIZE).sum())
-    assert abs(heads - p * SIZE) < 8 * (p * (1 - p) * SIZE) ** 0.5
-    assert abs(heads - 0.98 * p * SIZE) > 0.01 * p * SIZE
+    size = math.ceil((16 / 0.02) ** 2 * (1 - p) / p)
+    heads = int(bernoulli_exp(fresh_source(), gamma, size).sum())
+    deviation = (p * (1 - p) * size) ** 0.5
+    assert abs(heads - p * size) < 8 * deviation
+    assert abs(heads - 0.98 * p * size) > 7.9 * deviation  # a coin that is 2 % off would be seen
 
 
 def test_a_scaled_exponential_is_compared_exactly():

@@ -121,7 +121,7 @@ def _opening_budget(stated: str | None, place: str | Path, name: str) -> tuple[d
         return {"budget": _budget(stated)}, None
     known = read_declaration(place, name)
     if known is None:
-        note = "no --budget given: the data set is opened with epsilon 1, delta 1e-6"
+        note = f"no --budget given: the data set is opened with epsilon 1, delta 1e-6; its ledger is {place}"
         return {"budget": OPENING_BUDGET}, note
     rule = read_rule(dict(known.rule))
     kept = {"budget": rule.budget, "filter": rule.name if rule.name == "advanced" else None}

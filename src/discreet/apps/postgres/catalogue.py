@@ -5,10 +5,12 @@ tables without a single row. It has no data, no files, no network and no extensi
 from the allowed nodes of `catalogue_sql.py`, within limits of time, memory and rows.
 """
 
+import asyncio
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.apps.postgres.catalogue_tables import EMPTY, FILLED, INFORMATION, MACROS
 from discreet.apps.postgres.failures import Refused
@@ -29,9 +31,12 @@ from discreet.apps.postgres.formats import (
     PgType,
 )
 from discreet.apps.postgres.settings import DEFAULTS, FIXED
+from discreet.apps.server.http_errors import busy
 from discreet.asking.policy import Policy, PublicTable, Table
 
+T = TypeVar("T")
 LONGEST_S = 2.0
+MOST_WAITING = 64
 MOST_ROWS = 20_000
 MEMORY = "128MB"
 OWNER, PUBLIC, FIRST_TABLE, FIRST_DATABASE = 10, 2200, 16384, 5
@@ -60,12 +65,24 @@ class Catalogue:
         import duckdb
 
         self.policy, self._lock = policy, threading.Lock()
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="catalogue")
+        self._waiting = 0
         self.numbers = {each.name.lower(): FIRST_TABLE + n for n, each in enumerate(_tables(policy))}
         self._connection = duckdb.connect(
             ":memory:", config={"threads": 1, "memory_limit": MEMORY, "enable_external_access": False}
         )
         for statement in (*_statements(policy, sorted(datasets)), "SET lock_configuration = true"):
             self._connection.execute(statement)
+
+    async def use(self, work: Callable[[], T]) -> T:
+        """Do work on the catalogue in its own thread, so that it never keeps questions from being planned."""
+        if self._waiting >= MOST_WAITING:
+            raise busy()
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._waiting -= 1
 
     def run(self, sql: str) -> FreeAnswer:
         """Run generated SQL; raise one constant error, whatever is wrong with it."""
@@ -90,6 +107,7 @@ class Catalogue:
 
     def close(self) -> None:
         """Free its memory."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._connection.close()
 

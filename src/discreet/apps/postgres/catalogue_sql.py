@@ -18,21 +18,21 @@ from discreet.apps.postgres.failures import Refused
 from discreet.apps.postgres.formats import BY_NAME, OURS, Column
 from discreet.asking.policy import Policy
 
+LONGEST_SERIES = 1000
 SYSTEM = ("pg_catalog", "information_schema")
 _KNOWN = {*FILLED, *EMPTY, *INFORMATION}
 # Nodes that are only syntax, and functions that are total and small.
 _NODES = (
-    "Add Alias Aliases All And Anonymous Any AnyValue Array ArrayAgg ArrayContains ArrayLength",
-    "ArrayPosition ArraySize ArrayToString Between BitwiseAnd Boolean Bracket CTE Case Cast Coalesce",
-    "Column Concat ConcatWs Count DPipe DataType DataTypeParam Distinct Div EQ Escape Except Exists",
-    "Filter From GT GTE GenerateSeries Greatest Group GroupConcat Having ILike Identifier If In",
-    "Intersect Is Join LT LTE Least Left Length Like Limit Literal LogicalAnd LogicalOr Lower Max Min",
-    "Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif ObjectIdentifier Offset Or Order Ordered Paren",
-    "RegexpILike RegexpLike Replace Right RowNumber Select Slice SplitPart Star StrPosition StringAgg",
-    "Sub Subquery Substring Sum Table TableAlias Trim Tuple Union Unnest Upper Values Var Where Window",
-    "WindowSpec With",
+    "Add Alias Aliases All And Anonymous Any AnyValue Array ArrayAgg ArrayContains ArrayPosition",
+    "ArraySize ArrayToString Between BitwiseAnd Boolean Bracket CTE Case Cast Coalesce Column Count",
+    "DPipe DataType DataTypeParam Distinct Div EQ Escape Except Exists Filter From GT GTE Greatest",
+    "Group Having ILike Identifier If In Intersect Is Join LT LTE Least Left Length Like Limit Literal",
+    "LogicalAnd LogicalOr Lower Max Min Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif",
+    "ObjectIdentifier Offset Or Order Ordered Paren RegexpILike RegexpLike Right RowNumber Select Slice",
+    "SplitPart Star StrPosition Sub Subquery Substring Sum Table TableAlias Trim Tuple Union Unnest",
+    "Upper Values Var Where Window WindowSpec With",
 )
-_ALLOWED = frozenset(name for line in _NODES for name in line.split())
+_ALLOWED = frozenset(getattr(exp, name) for line in _NODES for name in line.split())
 _OPERATORS = {"~": exp.RegexpLike, "=": exp.EQ, "<>": exp.NEQ, "~~": exp.Like, "~*": exp.RegexpILike}
 _FUNCTIONS = ("typreceive", "typsend", "typinput", "typoutput")  # names here, numbers in PostgreSQL
 _SYSTEM_NUMBERS = {"pg_class": 1259, "pg_constraint": 2606, "pg_type": 1247, "pg_namespace": 2615,
@@ -89,7 +89,11 @@ def _is_system(table: exp.Table, policy: Policy) -> bool:
 def _asks_no_row(tree: exp.Expression) -> bool:
     """Return whether LIMIT 0, or WHERE false without aggregates, leaves nothing to be asked."""
     limit = tree.args.get("limit")
-    if limit is not None and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
+    if (
+        isinstance(limit, exp.Limit)
+        and isinstance(limit.expression, exp.Literal)
+        and limit.expression.name == "0"
+    ):
         return True
     where = tree.args.get("where")
     if where is None or tree.args.get("group") or tree.find(exp.AggFunc):
@@ -133,7 +137,11 @@ def declared_keys(tree: exp.Expression, policy: Policy) -> FreeAnswer | None:
             keys, key=lambda key: (str(type(key)), key), reverse=bool(order.expressions[0].args.get("desc"))
         )
     limit = tree.args.get("limit")
-    most = int(limit.expression.name) if limit is not None and limit.expression.name.isdigit() else len(keys)
+    most = len(keys)
+    if limit is not None:
+        if not isinstance(limit, exp.Limit) or not limit.expression.is_int:
+            return None
+        most = int(limit.expression.name)
     return FreeAnswer((Column(outputs[0].alias_or_name, OURS[found.type]),), [(key,) for key in keys[:most]])
 
 
@@ -177,7 +185,7 @@ def write(tree: exp.Expression, catalogue: Catalogue, facts: Facts) -> str:
         else:
             node.replace(rewritten)
     for node in changed.walk():
-        if type(node).__name__ not in _ALLOWED:
+        if type(node) not in _ALLOWED:
             raise unknown()
         if isinstance(node, exp.Anonymous) and node.name.lower() not in (*MACROS, *_WRITTEN):
             raise unknown()
@@ -212,7 +220,7 @@ def _name_output(node: Any) -> None:
     elif isinstance(inner, exp.CurrentUser | exp.CurrentSchema | exp.SessionUser | exp.CurrentCatalog):
         name = inner.sql_name().lower()
     elif isinstance(inner, exp.Func) and not isinstance(inner, exp.Case | exp.And | exp.Or):
-        name = {"CurrentVersion": "version"}.get(type(inner).__name__, inner.sql_name().lower())
+        name = "version" if isinstance(inner, exp.CurrentVersion) else inner.sql_name().lower()
     elif isinstance(inner, exp.Case):
         name = "case"
     node.replace(exp.alias_(node.copy(), name, quoted=True))
@@ -343,18 +351,17 @@ def _function(node: Any, catalogue: Catalogue, facts: Facts) -> Any:
         "currentschema": "public", "currentcatalog": facts.database, "currentdatabase": facts.database,
         "version": facts.version, "currentversion": facts.version,
     }  # fmt: skip
-    name = (node.name if isinstance(node, exp.Anonymous) else type(node).__name__).lower()
+    name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
     values = node.expressions if isinstance(node, exp.Anonymous) else []
     if name.replace("_", "") in constants:
         return exp.Literal.string(constants[name.replace("_", "")])
     if name.replace("_", "") == "currentschemas":
         return exp.Array(expressions=[exp.Literal.string("public")])
-    if name == "arraytostring":
+    if isinstance(node, exp.ArrayToString):
         return exp.Anonymous(this="array_to_string", expressions=[node.this, node.expression])
-    if name == "explodinggenerateseries":
-        ends = [node.args["start"], node.args["end"]]
-        return exp.Anonymous(this="generate_series", expressions=ends)
-    if name == "explode":
+    if isinstance(node, exp.ExplodingGenerateSeries):
+        return _series(node.args["start"], node.args["end"])
+    if isinstance(node, exp.Explode):
         return exp.Anonymous(this="unnest", expressions=[node.this])
     if name in ("to_regtype", "to_regclass", "to_regnamespace"):
         return _number(name, values[0].name.lower(), catalogue)
@@ -362,7 +369,15 @@ def _function(node: Any, catalogue: Catalogue, facts: Facts) -> Any:
         return _of_array(name, values[0])
     if name == "current_setting":
         return _text_or_null(facts.settings.get(values[0].name.lower()))
-    return exp.Null() if name in (*_NOTHING, "jsonobject") else node
+    return exp.Null() if name in _NOTHING or isinstance(node, exp.JSONObject) else node
+
+
+def _series(start: exp.Expression, end: exp.Expression) -> exp.Expression:
+    """Return a short series: up to a small number, or an array's length."""
+    is_small = isinstance(end, exp.Literal) and end.is_int and int(end.name) <= LONGEST_SERIES
+    if not isinstance(start, exp.Literal) or not (is_small or isinstance(end, exp.Anonymous)):
+        raise unknown()
+    return exp.Anonymous(this="generate_series", expressions=[start, end])
 
 
 def _number(function: str, name: str, catalogue: Catalogue) -> exp.Expression:

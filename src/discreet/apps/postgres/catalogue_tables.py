@@ -221,6 +221,4 @@ MACROS = {
     "has_database_privilege": _ANY + " AS true",
     "has_sequence_privilege": _ANY + " AS true",
     "has_function_privilege": _ANY + " AS true",
-    "quote_ident": "(x) AS '\"' || replace(x, '\"', '\"\"') || '\"'",
-    "array_upper_": "(x, y) AS len(x)",
 }

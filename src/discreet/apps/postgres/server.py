@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.apps.postgres import wire
+from discreet.apps.postgres.authentication import Startup, authenticate, key_data, read_startup
 from discreet.apps.postgres.catalogue import Catalogue
-from discreet.apps.postgres.connection import Connection
+from discreet.apps.postgres.client_session import Running, Session
 from discreet.apps.postgres.failures import Fatal, as_refused, error_message
-from discreet.apps.postgres.login import Startup, authenticate, key_data, read_startup
-from discreet.apps.postgres.session import Running, Session
+from discreet.apps.postgres.message_loop import Connection
 from discreet.apps.postgres.settings import Settings, startup_settings
 from discreet.apps.postgres.wire import Gone, ProtocolError, Stream
 from discreet.apps.server.dataset import Dataset
@@ -142,6 +142,7 @@ class PostgresServer:
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(1):
                     await stream.writer.wait_closed()
+            stream.writer.transport.abort()  # before the socket is closed, which another may then reuse
 
     async def _begin(self, stream: Stream, length: int, code: int, address: str, *, tls: bool) -> None:
         if code == wire.CANCEL and length == 16:
@@ -166,6 +167,8 @@ class PostgresServer:
                 error_message(Fatal("08P01", "This is not PostgreSQL's protocol, or too long."))
             )
         except Fatal as error:
+            if error.state.startswith("28"):
+                self._service.journal.write("POSTGRES", "login", 401)
             await stream.send(error_message(error))
         except (Gone, TimeoutError, OSError):
             raise

@@ -20,6 +20,7 @@ Kind: TypeAlias = Literal[
 ]  # fmt: skip
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 5_000
+MOST_NESTED = 50
 MOST_STATEMENTS = 16
 
 _SIMPLE: dict[str, tuple[Kind, str]] = {
@@ -135,6 +136,11 @@ def _tokens(text: str) -> list[Token]:
         raise Refused("42601", "A quote or a comment is not closed.") from None
     if len(tokens) > MOST_TOKENS:
         raise Refused("54000", f"A statement must have at most {MOST_TOKENS} names and signs.")
+    depth = 0
+    for each in tokens:
+        depth += (each.text in ("(", "[")) - (each.text in (")", "]"))
+        if depth > MOST_NESTED:
+            raise Refused("54001", f"A statement must nest at most {MOST_NESTED} deep.")
     quoted = ("STRING", "IDENTIFIER", "HEREDOC_STRING", "BYTE_STRING", "NATIONAL_STRING", "UNICODE_STRING")
     return [Token(each.text, each.start, each.end + 1, each.token_type.name in quoted) for each in tokens]
 

@@ -1,6 +1,6 @@
 """Messages of PostgreSQL's protocol 3: read within limits of length and time, and written.
 
-Only lengths and types are looked at here; `connection.py` decides what a message means.
+Only lengths and types are looked at here; `message_loop.py` decides what a message means.
 """
 
 import asyncio

@@ -113,7 +113,8 @@ class Dataset:
             used = await self._use_approval(person, text, price, key)
             if used.state != "used":
                 return used
-        async with self._reopened_if_unpaid(used), self._counted(person, plans) as keep:
+        counted = self._counted(person, price_of(plans), plans)
+        async with self._reopened_if_unpaid(used), counted as keep:
             seconds = self.seconds(plans)
             try:
                 found = AskResult(
@@ -157,9 +158,10 @@ class Dataset:
             used = await self._use_approval(person, text, price, key)
             if used.state != "used":
                 return used
-        async with self._reopened_if_unpaid(used):
+        async with self._reopened_if_unpaid(used), self._counted(person, price) as keep:
             opening = partial(self._curator.for_analyst(person.name).watch, **terms, key=key)
             watch = await self._executor.use_ledger(opening)
+            keep()
         return self._watches.add(person, watch, terms, key)
 
     def watches(self, person: Person) -> list[dict[str, Any]]:
@@ -321,13 +323,15 @@ class Dataset:
         return await self._executor.use_ledger(use)
 
     @asynccontextmanager
-    async def _counted(self, person: Person, plans: tuple[Plan, ...]) -> AsyncIterator[Callable[[], None]]:
-        """Count the price of a question for its token's day, if the policy limits that and it is not free.
+    async def _counted(
+        self, person: Person, price: object, plans: tuple[Plan, ...] = ()
+    ) -> AsyncIterator[Callable[[], None]]:
+        """Count a price for its token's day, if the policy limits that and it is not free.
 
         It is taken back unless the block says that something was charged, or may have been.
         """
-        cap, use, price = self._curator.policy.serving.daily, self._executor.use_people, price_of(plans)
-        if cap is None or await self.is_free(person, plans):
+        cap, use = self._curator.policy.serving.daily, self._executor.use_people
+        if cap is None or (plans and await self.is_free(person, plans)):
             yield lambda: None
             return
         day, kept = await use(self._daily.take, person, self.name, price, cap), []

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
-from discreet.asking.after import FAILED, After, Cell, Columns, Failed, Selected, Table, as_cell
+from discreet.asking.after import FAILED, Cell, Columns, Failed, Selected, Table, as_cell
 from discreet.asking.answers.chart import Drawable
 from discreet.asking.answers.line import Line, slots
 from discreet.asking.answers.notebook import as_html
@@ -58,7 +58,7 @@ class Answer:
     @cached_property
     def types(self) -> Mapping[str, Type]:
         """The columns of the SELECT, each with its type."""
-        return dict(self._inner if self._selected is None else self._after.columns)
+        return dict(self._inner if self.failure else self.plan.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,15 +111,10 @@ class Answer:
 
     def _at(self, confidence: Fraction) -> list[tuple[Row, Mapping[str, Interval | None]]]:
         """Return the rows, and their intervals at this confidence."""
-        selected = self._select(confidence)
+        selected = self._selected if confidence == self.plan.confidence else self._select(confidence)
         if selected is None:
             return self._released_at(confidence)
         return list(zip(selected.rows, selected.intervals, strict=True))
-
-    @property
-    def _after(self) -> After:
-        assert self.plan.after is not None
-        return self.plan.after
 
     @property
     def _inner(self) -> Columns:

@@ -48,6 +48,8 @@ class Line:
 
 def columns_with_intervals(plan: Plan) -> tuple[str, ...]:
     """Return the columns of an answer that may have intervals: known before anything is asked."""
+    if plan.after is not None:
+        return tuple(name for name, kind in plan.columns if kind in ("integer", "number"))
     width = len(plan.question.keys)
 
     def found(slot: Slot) -> Interval | None:

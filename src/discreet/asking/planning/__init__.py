@@ -28,7 +28,7 @@ from discreet.asking.planning.contribution import (
     weighted_reach_of,
 )
 from discreet.asking.planning.draft import Draft, Search
-from discreet.asking.planning.estimators import Chosen, Estimator
+from discreet.asking.planning.estimate import Chosen, Estimator
 from discreet.asking.planning.exact import (
     Bernstein,
     ExactMeasure,

@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from discreet.asking.after import After, prepare, split
-from discreet.asking.planning.options import PlanOptions
 from discreet.asking.planning.plan import Plan
 from discreet.asking.planning.planner import make_plan
-from discreet.asking.planning.price import Price, Within
+from discreet.asking.planning.price import PlanOptions, Price, Within
 from discreet.asking.planning.work import check_work
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Builder, Query, Question, read_tree, resolve, to_sql, underline

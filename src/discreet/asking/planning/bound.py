@@ -168,7 +168,8 @@ def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
             measure,
             "no_bounds",
             "This aggregate needs bounds of its values, and the policy gives none. Declare them, as "
-            'x = { bounds = [0, 1000] }, or ask with bounds="auto" (--auto-bounds) to find them privately.',
+            'x = { bounds = [0, 1000] } (on the command line --bounds x=0:1000), or ask with bounds="auto" '
+            "(--auto-bounds) to find them privately.",
         )
     low, high = found
     if max(abs(low), abs(high)) > _FARTHEST:

@@ -134,7 +134,7 @@ def _root_up(square: int) -> Fraction:
 
 
 def contribution_of(plan: ExactPlan, measure: ExactMeasure | None, relation: Relation) -> Contribution:
-    """How far a unit moves one measure of all groups; without one, the number of rows of every tally."""
+    """Return how far a unit moves one measure of all groups; without one, the rows of every tally."""
     low, high = (0, plan.max_rows) if measure is None else _part(plan, measure)
     return Contribution(
         groups=plan.max_groups,
@@ -146,7 +146,7 @@ def contribution_of(plan: ExactPlan, measure: ExactMeasure | None, relation: Rel
 
 
 def weighted_reach_of(plan: ExactPlan, relation: Relation) -> WeightedReach:
-    """How far a unit moves all measures of all groups of a plan with a limit, together."""
+    """Return how far a unit moves all measures of all groups of a plan with a limit, together."""
     assert plan.limit is not None
     groups = None if plan.labels is None else len(plan.labels) + plan.other
     return WeightedReach(
@@ -162,12 +162,12 @@ def _signs(measure: ExactMeasure) -> tuple[int, int]:
 
 
 def rows_counted(plan: ExactPlan, measure: ExactMeasure) -> int:
-    """The most that one unit adds to a count of a group: 1 to a count of units, its rows to one of rows."""
+    """Return the most that one unit adds to a count of a group: 1 of units, and all its rows of rows."""
     return 1 if isinstance(measure, UnitCount) else plan.max_rows
 
 
 def _part(plan: ExactPlan, measure: ExactMeasure) -> tuple[int, int]:
-    """The least and the most that one unit adds to a group, if it is there."""
+    """Return the least and the most that one unit adds to a group, if it is there."""
     if isinstance(measure, UnitCount | RowCount):
         return 0, rows_counted(plan, measure)
     low, high = _row(measure)
@@ -175,7 +175,7 @@ def _part(plan: ExactPlan, measure: ExactMeasure) -> tuple[int, int]:
 
 
 def _row(measure: Sum | Bernstein) -> tuple[int, int]:
-    """The least and the most that one row adds."""
+    """Return the least and the most that one row adds."""
     if isinstance(measure, Bernstein) or measure.power == 2:
         return 0, measure.largest
     return measure.lattice.lowest - measure.centre, measure.lattice.highest - measure.centre

@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from discreet.asking.planning.estimators import Estimator
 from discreet.asking.planning.exact import ExactPlans
-from discreet.asking.planning.options import PlanOptions
-from discreet.asking.planning.price import Share, budget_of
+from discreet.asking.planning.price import PlanOptions, Share, budget_of
 from discreet.asking.planning.stages import FALLBACK, Bounds, FindBounds, Stage
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Measure, Question
 from discreet.kernel.losses import GDP, ApproxDP, PureDP, Relation
 from discreet.kernel.numerics import readable
+
+if TYPE_CHECKING:
+    from discreet.asking.planning.estimate import Estimator
 
 PART = Fraction(1, 4)  # of the price that goes into finding bounds
 
@@ -68,7 +70,7 @@ class SetDraft:
     keys_share: Share | None = None  # where keys are found in the data
     wanted: tuple[Wanted, ...] = ()
     stages: tuple[Stage, ...] = ()
-    estimators: tuple[Estimator, ...] = ()
+    estimators: "tuple[Estimator, ...]" = ()
 
 
 @dataclass(frozen=True)

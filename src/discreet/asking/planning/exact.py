@@ -66,8 +66,8 @@ class Lattice:
     def over(
         cls, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"], *, steps: int = 2**20
     ) -> "Lattice":
-        """The lattice of a range: whole numbers for integers (coarser beyond 64 bits, so that no sum of a
-        table leaves 128), else the largest power of two that cuts the range into `steps` steps or more
+        """Return the lattice of a range: whole numbers for integers (coarser beyond 64 bits, so that no sum
+        of a table leaves 128), else the largest power of two that cuts the range into `steps` steps or more
         (coarser far from zero, so that every step is a double's own)."""
         low, high = bounds
         far = max(abs(low), abs(high))
@@ -92,12 +92,12 @@ class Lattice:
     def _cut(
         cls, step: Fraction, bounds: tuple[Fraction, Fraction], kind: OneOf["integer", "number"]
     ) -> "Lattice":
-        """The range in steps, at least one: far from zero a narrow one may lie on a single point."""
+        """Return the range in steps, at least one: far from zero a narrow one may lie on a single point."""
         lowest, highest = (_nearest(end / step) for end in bounds)
         return cls(step, lowest, max(highest, lowest + 1), kind)
 
     def place(self, value: Value) -> int | None:
-        """The step that a value lies on; a missing value lies on none.
+        """Return the step that a value is on; a missing value is on none.
 
         >>> Lattice(Fraction(1, 2), 0, 10, "number").place(2.3)
         5
@@ -202,7 +202,7 @@ class Bernstein:
         return int(self.lattice.width**self.degree)
 
     def of(self, steps: int) -> int:
-        """What a row adds whose value lies on this step."""
+        """Return what a row adds whose value is on this step."""
         above, below = steps - self.lattice.lowest, self.lattice.highest - steps
         return int(
             math.comb(self.degree, self.power) * above**self.power * below ** (self.degree - self.power)
@@ -231,8 +231,8 @@ class ExactPlan:
     max_rows then bound nothing. `labels` may then be any tuple of groups, such as keys that were released
     before; with `other` the rows outside them are one more group, the last one, written as ().
 
-    `beside` are the measures of all plans over the same pairs of unit and group in one question: an engine
-    may compute those pairs once. No result depends on it.
+    The field after `excess` has the measures of all plans over the same pairs of unit and group in one
+    question: an engine may compute those pairs once. No result depends on it.
     """
 
     rows: Relation
@@ -309,7 +309,7 @@ class TallyArrays(Mapping[int, int]):
 
     @classmethod
     def of(cls, tally: Mapping[int, int]) -> "TallyArrays":
-        """The columns of any mapping."""
+        """Return the columns of any mapping."""
         if isinstance(tally, TallyArrays):
             return tally
         numbers = np.array(sorted(tally), dtype=np.int64)
@@ -317,7 +317,7 @@ class TallyArrays(Mapping[int, int]):
 
     @classmethod
     def by_group(cls, size: int, groups: Any, numbers: Any, rows: Any) -> "tuple[TallyArrays, ...]":
-        """The tallies of groups 0 to size - 1, from three columns in any order: group, number, rows.
+        """Return the tallies of groups 0 to size - 1, from three columns in any order: group, number, rows.
 
         >>> [dict(each) for each in TallyArrays.by_group(3, [2, 0, 2], [9, 5, 1], [1, 1, 4])]
         [{5: 1}, {}, {1: 4, 9: 1}]
@@ -329,7 +329,7 @@ class TallyArrays(Mapping[int, int]):
         return tuple(map(cls, np.split(found, ends), np.split(times, ends)))[:size]
 
     def among(self, size: int) -> Whole:
-        """The rows of each number from 0 to size - 1, most of which may be absent.
+        """Return the rows of each number from 0 to size - 1, most of which may be absent.
 
         >>> TallyArrays.of({1: 7}).among(3).tolist()
         [0, 7, 0]

@@ -84,14 +84,14 @@ Costs: TypeAlias = Mapping[tuple[str, str], Parts]  # of a column, by table and 
 
 
 def _own(node: Call, inner: Parts) -> Parts:
-    """The call itself, of arguments that hold these parts; a text takes as long as it is."""
+    """Return the call itself, of arguments that hold these parts; a text takes as long as it is."""
     is_text = any(each.type == "text" for each in (node, *node.arguments))
     seconds = PLAIN_S if node.function in PLAIN else TEXT_S if is_text else HEAVY_S
     return Parts(1, seconds * inner.names if is_text else seconds)
 
 
 def parts_of(node: Expression, costs: Costs) -> Parts:
-    """The parts of an expression, every column computed anew from what is stored.
+    """Return the parts of an expression, every column computed anew from what is stored.
 
     >>> from discreet.asking.queries import Literal
     >>> parts_of(Call("abs", (Call("abs", (Literal(-3),)),)), {}).nodes
@@ -114,7 +114,7 @@ def parts_of(node: Expression, costs: Costs) -> Parts:
 
 
 def _letters(node: Call, given: list[Parts]) -> int:
-    """The length of the longest text that a call is of, or makes: of a stored one, that of a name."""
+    """Return the length of the longest text that a call is of, or makes: of a stored one, that of a name."""
     longest = max((each.letters for each in given), default=0)
     if node.function == "concat":
         return sum(max(each.letters, NAME_LETTERS) for each in given)
@@ -125,7 +125,7 @@ def _letters(node: Call, given: list[Parts]) -> int:
 
 
 def _is_real(node: Expression) -> bool:
-    """Whether it is arithmetic of doubles, whose operands may be NaN."""
+    """Return whether it is arithmetic of doubles, whose operands may be NaN."""
     return isinstance(node, Call) and node.type == "number" and node.function in ARITHMETIC
 
 

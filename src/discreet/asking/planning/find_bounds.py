@@ -1,4 +1,4 @@
-"""The pass that finds bounds which nobody declared: where values are, as powers of two, by a noisy histogram.
+"""The pass that finds undeclared bounds: where values are, as powers of two, by a noisy histogram.
 
 One row of each unit is counted in the bin [2^k, 2^(k+1)) of its value (likewise below zero). Bins whose noisy
 count is above what noise alone reaches span the bounds; where there is none, they are a constant.

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from discreet.asking.planning.estimators import Estimator, Row
+from discreet.asking.planning.estimate import Estimator, Row
 from discreet.asking.planning.exact import Bernstein
 from discreet.asking.planning.limit_stages import Limited, what_of
 from discreet.asking.planning.weights import Limit

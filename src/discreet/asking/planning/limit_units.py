@@ -13,7 +13,7 @@ from discreet.asking.planning.add_keys import select_keys
 from discreet.asking.planning.bound import exact_values, labels_of
 from discreet.asking.planning.clamping import Clamped, is_wide
 from discreet.asking.planning.draft import Draft, SetDraft
-from discreet.asking.planning.estimators import Estimator
+from discreet.asking.planning.estimate import Estimator
 from discreet.asking.planning.exact import (
     Bernstein,
     ExactMeasure,

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from discreet.asking.after import After
+from discreet.asking.after import After, Columns
 from discreet.asking.planning.clamping import Clamped
 from discreet.asking.planning.draft import Search
-from discreet.asking.planning.estimators import Estimator
+from discreet.asking.planning.estimate import Estimator
 from discreet.asking.planning.exact import ExactPlan, ExactTable
 from discreet.asking.planning.limit_stages import AddNoiseToAll, Limited
-from discreet.asking.planning.options import PlanOptions
-from discreet.asking.planning.price import Share
+from discreet.asking.planning.price import PlanOptions, Share
 from discreet.asking.planning.stages import ShowKeys, Stage, TableStage
 from discreet.asking.planning.work import Work, work_of
 from discreet.asking.policy import Policy
@@ -138,6 +137,13 @@ class Plan:
         if self.search is not None and self.later is not None:
             return (*self.search.stages, self.later)
         return tuple(stage for each in self.sets for stage in each.stages)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that the answer will show, with their types."""
+        if self.after is not None:
+            return self.after.columns
+        return tuple((name, each.type or "text") for name, each in self.question.columns)
 
     @property
     def promises(self) -> tuple[Promise, ...]:

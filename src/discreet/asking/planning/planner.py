@@ -14,9 +14,8 @@ from discreet.asking.planning.estimate import estimate
 from discreet.asking.planning.exact import ExactPlan, ExactTable
 from discreet.asking.planning.find_bounds import find_bounds
 from discreet.asking.planning.limit_units import limit_of, limit_units
-from discreet.asking.planning.options import PlanOptions
 from discreet.asking.planning.plan import Plan, SetPlan, promised_price
-from discreet.asking.planning.price import Price, Share, Within, check_keys, delta_for
+from discreet.asking.planning.price import PlanOptions, Price, Share, Within, check_keys, delta_for
 from discreet.asking.planning.share_price import share_price
 from discreet.asking.planning.stages import Bounds, Stage
 from discreet.asking.policy import Policy

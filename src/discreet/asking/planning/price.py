@@ -1,11 +1,12 @@
-"""The price an asker names, and how it meets the budget."""
+"""What a question is asked with: its price, how that meets the budget, and options of the plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.asking.policy import Budget, Policy, Relation
+from discreet.asking.policy import Budget, Policy, Relation, spell
+from discreet.asking.queries import Question, Slot, quote, walk
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.kernel.losses import ZCDP, ApproxDP, Notion, PureDP, make_notion
 from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_positive
@@ -13,7 +14,7 @@ from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_pos
 Within: TypeAlias = Real | Mapping[str, Real]
 
 SMALLEST_DELTA = Fraction(1, 2**200)
-_KEYS_PART = 16  # a question with private keys takes this part of the opening delta, unless told
+_KEYS_PART = 16  # a question with private keys takes this part of the opening delta by default
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Price:
         rho: Real | None = None,
         within: Within | None = None,
     ) -> "Price":
-        """The price from the arguments of `ask`: exactly one of epsilon, rho and within."""
+        """Return the price from the arguments of `ask`: exactly one of epsilon, rho and within."""
         if sum(each is not None for each in (epsilon, rho, within)) != 1:
             raise InvalidParameter(
                 "a question must be asked with exactly one of epsilon, rho and within.", parameter="epsilon"
@@ -71,7 +72,7 @@ class Price:
 
 
 def _read_delta(delta: Real) -> Fraction:
-    """A question's delta: 0, or one that noise can be calibrated to in no time."""
+    """Return a question's delta: 0, or one that noise can be calibrated to in no time."""
     failure = exact_delta(delta)
     if 0 < failure < SMALLEST_DELTA:
         raise InvalidParameter("delta must be 0, or at least 2^-200. Leave it out.", parameter="delta")
@@ -79,17 +80,17 @@ def _read_delta(delta: Real) -> Fraction:
 
 
 def budget_of(policy: Policy) -> Notion:
-    """The policy's budget as a notion, under the policy's relation."""
+    """Return the policy's budget as a notion, under the policy's relation."""
     return as_notion(policy.budget, policy.relation)
 
 
 def as_notion(budget: Budget, relation: Relation) -> Notion:
-    """A declared budget as a notion."""
+    """Return a declared budget as a notion."""
     return make_notion(dict(budget), relation)
 
 
 def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP | None:
-    """The price as the ledger is told it; None where the account's rule does better by the loss itself."""
+    """Return the price as the ledger gets it; None where its rule does better by the loss itself."""
     budget = budget_of(policy)
     if isinstance(price, ZCDP):
         return price if isinstance(budget, ZCDP) else None
@@ -97,7 +98,7 @@ def named_price(policy: Policy, price: PureDP | ApproxDP | ZCDP) -> PureDP | App
 
 
 def delta_for(policy: Policy, price: Price, *, public_keys: bool) -> Fraction:
-    """The delta of a question: as asked, else 0 with public keys and a sixteenth of the opening delta
+    """Return the delta of a question: as asked, else 0 with public keys and a sixteenth of the opening delta
     without.
     """
     if price.delta is not None:
@@ -113,3 +114,58 @@ def check_keys(delta: Fraction) -> None:
             "private keys must be paid for with delta > 0, and there is none. "
             "Declare the keys in the policy, or ask for a budget with delta."
         )
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """`bounds` is "auto" where missing ones are to be found; `split` gives columns their weights.
+
+    >>> PlanOptions.read(split={"n": 1, "total": 3}).comment
+    ' /* split n 1, total 3 */'
+    >>> PlanOptions.read(split={"n 1, total": 3}).comment
+    ' /* split "n 1, total" 3 */'
+    """
+
+    bounds: str | None = None
+    split: tuple[tuple[str, Fraction], ...] = ()
+
+    @classmethod
+    def read(cls, *, bounds: str | None = None, split: Mapping[str, Real] | None = None) -> "PlanOptions":
+        """Read the options of `ask`."""
+        if bounds not in (None, "auto"):
+            raise InvalidParameter(f'bounds must be "auto" or absent, got {bounds!r}.', parameter="bounds")
+        if split is not None and not isinstance(split, Mapping):
+            raise InvalidParameter("split must map columns to weights.", parameter="split")
+        if not all(isinstance(name, str) for name in split or ()):
+            raise InvalidParameter("split must name columns by text.", parameter="split")
+        weights = {name: exact_positive(weight, name="split") for name, weight in (split or {}).items()}
+        return cls(bounds, tuple(sorted(weights.items())))
+
+    @property
+    def comment(self) -> str:
+        """What the ledger keeps with the question's text: other options make another question."""
+        parts = [f"bounds {self.bounds}"] if self.bounds else []
+        if self.split:
+            parts.append(
+                "split " + ", ".join(f"{quote(name)} {spell(weight)}" for name, weight in self.split)
+            )
+        return f" /* {'; '.join(parts)} */" if parts else ""
+
+    def weights(self, question: Question) -> tuple[Fraction, ...]:
+        """Return the weight of each aggregate: the largest of the columns that use it, 1 where none says."""
+        found = [Fraction(1)] * len(question.measures)
+        first, given = len(question.keys), dict(self.split)
+        for name in given:
+            if name not in dict(question.columns):
+                raise InvalidParameter(
+                    f"split must name columns of the question, got {name[:60]!r}.", parameter="split"
+                )
+        stated: dict[int, Fraction] = {}
+        for name, expression in question.columns:
+            for slot in walk(expression):
+                if isinstance(slot, Slot) and slot.index >= first and name in given:
+                    place = slot.index - first
+                    stated[place] = max(stated.get(place, Fraction(0)), given[name])
+        for place, weight in stated.items():
+            found[place] = weight
+        return tuple(found)

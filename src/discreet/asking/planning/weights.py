@@ -37,8 +37,8 @@ class Limit:
 
     @classmethod
     def of(cls, most: int) -> "Limit":
-        """The limit with the bits that every engine computes fast: 40 while τ·2ᴷ has 62 bits, then fewer, but
-        30 as long as totals of 2^40 units fit in 38 digits.
+        """Return the limit with the bits that every engine computes fast: 40 while τ·2ᴷ has 62 bits, then
+        fewer, but 30 as long as totals of 2^40 units fit in 38 digits.
 
         >>> [Limit.of(2**exponent - 1).bits for exponent in (1, 22, 23, 32, 50, 56, 57, 86, 99)]
         [40, 40, 39, 30, 30, 30, 29, 0, 0]
@@ -62,13 +62,13 @@ class Limit:
         return self.total.bit_length() <= _NARROW
 
     def weight(self, norm: int) -> int:
-        """What every part of a unit with this norm is multiplied by."""
+        """Return what every part of a unit with this norm is multiplied by."""
         return self.total // max(norm, self.most)
 
 
 @dataclass(frozen=True)
 class Excess:
-    """How much of the units' norms lies above `start`: of each unit what is within `span` above it, in 2^bits
+    """How much of the units' norms is above `start`: of each unit what is within `span` above it, in 2^bits
     parts of the span, rounded down for each unit and then added up.
 
     With span = start it is what the next octave would still add, with span = 1 and bits = 0 the number of
@@ -94,5 +94,5 @@ class Excess:
         return 1 << self.bits
 
     def of(self, norm: int) -> int:
-        """What a unit with this norm adds."""
+        """Return what a unit with this norm adds."""
         return min(max(norm - self.start, 0), self.span) * self.one // self.span

@@ -46,13 +46,13 @@ def check_widths(plan: ExactPlan) -> None:
 
 
 def most_norm(measures: Iterable[ExactMeasure]) -> int:
-    """The largest norm that a unit can have: that of all rows there are."""
+    """Return the largest norm that a unit can have: that of all rows there are."""
     return MOST_ROWS * sum(each.largest if isinstance(each, Sum | Bernstein) else 1 for each in measures)
 
 
 def _check_weights(plan: ExactPlan) -> None:
-    """A weight is τ·2ᴷ divided by the norm, or by τ; a weighted part is at most τ·2ᴷ, since a part is at most
-    the norm; there are no more units than rows. An excess is at most its span, and in parts 2^bits."""
+    """Check weights: one is τ·2ᴷ divided by the norm, or by τ; a weighted part is at most τ·2ᴷ, since a part
+    is at most the norm; there are no more units than rows. An excess is at most its span, in parts 2^bits."""
     if plan.weighs:
         _check(most_norm(plan.measures), MOST_WHOLE)
     if plan.limit is not None:
@@ -62,7 +62,7 @@ def _check_weights(plan: ExactPlan) -> None:
 
 
 def _check_lattice(lattice: Lattice) -> None:
-    """A whole number is clamped to the ends, moved by half a step, and divided; it is a step then."""
+    """Check a whole number that is clamped to the ends, moved by half a step, and divided into steps."""
     if lattice.type == "integer":
         _check((lattice.largest + 1) * int(lattice.step), MOST_WHOLE)
 
@@ -76,7 +76,7 @@ def _check(largest: int, most: int) -> None:
 
 
 def _expressions(plan: ExactPlan) -> Iterator[Expression]:
-    """Every expression that is computed for a row."""
+    """Return every expression that is computed for a row."""
     yield from _inside(plan.rows)
     yield from (key.expression for key in plan.keys)
     for measure in (*plan.measures, *(() if plan.tally is None else (plan.tally,))):

@@ -105,7 +105,7 @@ def check_work(questions: Sequence[Question], policy: Policy) -> None:
 
 
 def _limit(found: Sequence[Work], deadline_s: float) -> float:
-    """What the rows of one unit may take: little, and never more than half of the time there is."""
+    """Return what the rows of one unit may take: little, and never more than half of the time there is."""
     passes = sum(each.passes for each in found)
     many = UNIT_ROW_S * sum(each.rows * each.passes for each in found)
     return min(max(UNIT_S, many), passes * deadline_s / 2)
@@ -116,7 +116,7 @@ def _few(number: int) -> str:
 
 
 def work_of(question: Question, policy: Policy) -> Work:
-    """The work of a question: nothing of it was read from the data."""
+    """Return the work of a question: nothing of it was read from the data."""
     tables = scans(question.rows)
     unit = _of_unit(question, {scan.table: _reckoned_rows(scan) for scan in tables})
     expected = _of_unit(question, {scan.table: scan.limits[0] * scan.limits[1] for scan in tables})
@@ -141,13 +141,13 @@ def _reckoned_rows(scan: Scan) -> int:
 
 
 def _cells(question: Question, chosen: tuple[int, ...]) -> int:
-    """The numbers that one grouping set shows, and the labels that its choices are made among."""
+    """Return the numbers that one grouping set shows, and the labels that its choices are made among."""
     labels = sum(len(each.domain) if each.domain is not None else 1 for each in question.measures)
     return groups_of(question, chosen) * max(labels, len(question.columns))
 
 
 def _searched(question: Question) -> tuple[Expression, ...]:
-    """What bounds are looked for that the policy lacks, where they are to be found: a pass for each."""
+    """Return the values whose bounds the policy lacks, where they are to be found: a pass for each."""
     bounded = ("sum", "average", "variance", "deviation", "quantile", "minimum", "maximum")
     lacking = {
         each.aggregate.argument
@@ -158,7 +158,7 @@ def _searched(question: Question) -> tuple[Expression, ...]:
 
 
 def _search(parts: Parts) -> Parts:
-    """A value is put in its bin by halving: written for every bin, it is compared with few of them."""
+    """Return the work of a search: halving is written for every bin, and compares with few of them."""
     return Parts(BINS * (parts.nodes + 1), HALVINGS * (parts.seconds + PLAIN_S), parts.letters)
 
 
@@ -174,7 +174,7 @@ class Flow:
 
 
 def _of_unit(question: Question, rows: Mapping[str, int]) -> Flow:
-    """All passes over the rows of one unit that has so many in each table."""
+    """Return all passes over the rows of one unit that has so many in each table."""
     flow = _flow(question.rows, rows)
     seconds, most = 0.0, Parts()
     for chosen in question.sets:
@@ -251,8 +251,8 @@ def _join(relation: Joined, left: Flow, right: Flow) -> Flow:
 
 
 def _joined_by_key(relation: Joined, left: int, right: int) -> int:
-    """The rows of a unit after a join by a key: those of the table that refers to it, each with one partner,
-    unless the rows it refers to were multiplied by another join."""
+    """Return the rows of a unit after a join by a key: those of the table that refers to it, each with one
+    partner, unless the rows it refers to were multiplied by another join."""
     if is_public(relation.right):
         return left
     child = left if relation.unit_from == "right" else right
@@ -260,14 +260,14 @@ def _joined_by_key(relation: Joined, left: int, right: int) -> int:
 
 
 def _finds_one(relation: Joined) -> bool:
-    """Whether a row that refers to another finds it once; the unit comes from what is referred to."""
+    """Return whether a row that refers to another finds it once; the unit comes from what is referred to."""
     parent, place = (relation.right, 1) if relation.unit_from == "right" else (relation.left, 0)
     name = relation.on[0][place]
     return isinstance(name, Name) and (name.table or "").lower() in _single(parent)
 
 
 def _single(relation: Relation) -> set[str]:
-    """The tables, by alias, of which no row of a unit is in it twice."""
+    """Return the tables, by alias, of which no row of a unit is in it twice."""
     if isinstance(relation, Scan):
         return {relation.alias.lower()}
     if isinstance(relation, Filtered):
@@ -297,7 +297,7 @@ def _stack(relation: Stacked, members: Sequence[Flow]) -> Flow:
 
 
 def _most(each: Iterable[Parts]) -> Parts:
-    """The most of each number."""
+    """Return the most of each number."""
     found = list(each)
     return Parts(*(max(getattr(one, name) for one in found) for name in ("nodes", "seconds", "letters")))
 

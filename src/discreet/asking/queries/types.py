@@ -192,7 +192,10 @@ def _undeclared(*nodes: Expression) -> str:
     texts = [node.name for node in nodes if isinstance(node, Name) and node.type == "text"]
     if not texts:
         return ""
-    return f" Column {texts[0]!r} is text until its owner declares bounds or another type for it."
+    return (
+        f" Column {texts[0]!r} is text until its owner declares bounds or another type for it "
+        f"(on the command line --types {texts[0]}=number)."
+    )
 
 
 def _not_whole(node: Expression, kinds: Sequence[Type]) -> str:

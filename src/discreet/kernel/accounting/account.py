@@ -14,7 +14,7 @@ from discreet.kernel.losses.notion import NOTIONS
 FILTERS: dict[str, type[Rule[Any]]] = {"advanced": Advanced}  # instead of the rule of the budget's notion
 
 
-def rule_for(budget: Notion, *, filter: str | None = None, relation: str | None = None) -> Rule[Any]:  # noqa: A002  the policy's own word
+def rule_for(budget: Notion, *, filter: str | None = None, relation: str | None = None) -> Rule[Any]:  # noqa: A002  the policy's own name
     """Return the rule that a budget is spent by; fixed once chosen."""
     if not isinstance(budget, Notion):
         raise InvalidParameter(f"a budget must be one of {', '.join(NOTIONS)}, got {type(budget).__name__}.")
@@ -70,7 +70,7 @@ class Account:
     False
     """
 
-    def __init__(self, budget: Notion, *, filter: str | None = None) -> None:  # noqa: A002  the policy's own word
+    def __init__(self, budget: Notion, *, filter: str | None = None) -> None:  # noqa: A002  the policy's own name
         self.rule = rule_for(budget, filter=filter)
         self.total = Total()
 

@@ -58,7 +58,7 @@ class Advanced(Rule[ApproxDP]):
         return square.sqrt(), (square + 2 * ball(self.budget.epsilon - self.carried)).sqrt() - square.sqrt()
 
     def raised(self, budget: ApproxDP, total: Total) -> tuple["Advanced", Total]:
-        """The rule of a raised budget, and the total it begins with.
+        """Return the rule of a raised budget, and the total it begins with.
 
         Privacy: a raise may follow from the answers, so what was lost is closed at its bound, with its slack,
         and the squares begin anew (docs/theory/accounts.md).

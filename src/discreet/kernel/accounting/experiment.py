@@ -75,7 +75,7 @@ class View:
         return math.fsum(self.terms)
 
     def after(self, chosen: Round, answer: int) -> "View":
-        """The view one round later."""
+        """Return the view one round later."""
         grown = tuple(p * law[answer] for p, law in zip(self.probabilities, chosen.laws, strict=True))
         return View(
             self.coins, (*self.answers, answer), (grown[0], grown[1]), (*self.terms, chosen.term(answer))
@@ -97,7 +97,7 @@ class Experiment:
     coins: tuple[Real, ...] = (1,)
 
     def views(self) -> Iterator[View]:
-        """Every view that a world can show, with its exact probability in both."""
+        """Return every view that a world can show, with its exact probability in both."""
         exact_whole(self.rounds, name="rounds", least=1)
         for coins, chance in enumerate(self._coin_law()):
             if chance:
@@ -120,7 +120,7 @@ class Experiment:
                 yield from self._grow(longer)
 
     def delta(self, *, epsilon: Real) -> float:
-        """The least δ for which no event of views tells the worlds apart by more than (ε, δ), rounded up."""
+        """Return the least δ, rounded up, with which (ε, δ) bounds how far views tell the worlds apart."""
         gain = exact(epsilon, name="epsilon")
         with working_precision(BITS):
             ratio = ball(gain).exp()
@@ -135,7 +135,7 @@ class Experiment:
             return min(round_up(totals[0].max(totals[1])), 1.0)
 
     def play(self, world: World) -> View:
-        """One run in a world, with fresh randomness."""
+        """Return one run in a world, with fresh randomness."""
         return self._play(world, fresh_source())
 
     def _play(self, world: World, source: Source) -> View:
@@ -149,7 +149,7 @@ class Experiment:
 
 
 def _draw(source: Source, law: Sequence[Fraction]) -> int:
-    """An outcome of a finite rational law, exactly: a fair place among equal parts."""
+    """Return an outcome of a finite rational law, exactly: a fair place among equal parts."""
     whole = math.lcm(*(chance.denominator for chance in law))
     place = int(uniform_below(source, whole))
     for outcome, chance in enumerate(law):

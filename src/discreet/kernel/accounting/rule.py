@@ -30,8 +30,8 @@ C = TypeVar("C", bound=PrivacyLoss | Notion)
 class Rule(Generic[B]):
     """A budget, spent by adding up costs in the measure of its notion.
 
-    Privacy: whoever charges only while `limit` admits the total, choosing each mechanism and price from the
-    answers so far, releases all answers together within the budget. Each notion cites its proof.
+    Privacy: charges are made only while `limit` admits the total; however each mechanism and price is chosen
+    from the answers so far, all answers together are then within the budget. Each notion cites its proof.
 
     >>> from discreet.kernel.losses import GDP, PureDP, RenyiDP, ZCDP
     >>> rule = Rule(PureDP(1))

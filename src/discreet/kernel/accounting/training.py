@@ -145,6 +145,6 @@ def _loss(run: Training, sigma: Fraction) -> PrivacyLoss:
 
 
 def _short(sigma: Fraction) -> Fraction:
-    """The noise rounded up to nine digits, so that it can be copied."""
+    """Return the noise rounded up to nine digits, so that it can be copied."""
     digits = 9 - math.ceil(math.log10(sigma))
     return Fraction(math.ceil(sigma * Fraction(10) ** digits)) / Fraction(10) ** digits

@@ -26,7 +26,7 @@ class Total(NamedTuple):
     delta: int = 0
 
     def plus(self, cost: "Total") -> "Total":
-        """The total after one more charge.
+        """Return the total after one more charge.
 
         >>> Total(3, 0, 1).plus(Total(4, 0, 1))
         Total(main=7, square=0, delta=2)
@@ -34,11 +34,11 @@ class Total(NamedTuple):
         return Total(self.main + cost.main, self.square + cost.square, self.delta + cost.delta)
 
     def minus(self, part: "Total") -> "Total":
-        """What is left of a total without a part of it."""
+        """Return what is left of a total without a part of it."""
         return Total(self.main - part.main, self.square - part.square, self.delta - part.delta)
 
     def to_json(self) -> list[str]:
-        """The numbers as plain decimals.
+        """Return the numbers as plain decimals.
 
         >>> Total(main=ONE // 10).to_json(), Total.from_json(["0.1", "0", "0"]) == Total(main=ONE // 10)
         (['0.1', '0', '0'], True)
@@ -47,7 +47,7 @@ class Total(NamedTuple):
 
     @classmethod
     def from_json(cls, texts: list[str]) -> "Total":
-        """The total that `to_json` wrote; a number that is no whole count of units is refused."""
+        """Return the total that `to_json` wrote; a number that is no whole count of units is refused."""
         return cls(*(_whole_units(text) for text in texts))
 
 
@@ -59,7 +59,7 @@ class Limit(NamedTuple):
     delta: int = 0
 
     def admits(self, total: Total) -> bool:
-        """Whether a total keeps the limit.
+        """Return whether a total keeps the limit.
 
         >>> Limit(10).admits(Total(10)), Limit(10).admits(Total(11)), Limit(10).admits(Total(10, 0, 1))
         (True, False, False)
@@ -68,7 +68,7 @@ class Limit(NamedTuple):
 
 
 def units_up(value: Fraction) -> int:
-    """A cost in units, rounded up, once.
+    """Return a cost in units, rounded up, once.
 
     >>> units_up(Fraction(1, 10)) * 10 == ONE, units_up(Fraction(1, 3)) * 3 > ONE
     (True, True)
@@ -77,12 +77,12 @@ def units_up(value: Fraction) -> int:
 
 
 def units_down(value: Fraction) -> int:
-    """A limit in units, rounded down."""
+    """Return a limit in units, rounded down."""
     return _bounded((value.numerator * ONE) // value.denominator)
 
 
 def root_down(square: int) -> int:
-    """The square root of a number of units, in units, rounded down.
+    """Return the square root of a number of units, in units, rounded down.
 
     >>> root_down(4 * ONE) == 2 * ONE
     True
@@ -91,7 +91,7 @@ def root_down(square: int) -> int:
 
 
 def root_up(square: int) -> int:
-    """The square root of a number of units, in units, rounded up."""
+    """Return the square root of a number of units, in units, rounded up."""
     return isqrt(square * ONE - 1) + 1 if square else 0
 
 
@@ -109,7 +109,7 @@ def _whole_units(text: str) -> int:
 
 
 def from_units(units: int) -> Fraction:
-    """The exact number that so many units are."""
+    """Return the exact number that so many units are."""
     return Fraction(units, ONE)
 
 

@@ -55,7 +55,7 @@ class Ration:
 
     @property
     def is_default(self) -> bool:
-        """Whether the policy says nothing of it, or nothing else."""
+        """Whether the policy leaves it out, or agrees with it."""
         return self == Ration()
 
     def to_json(self) -> dict[str, Any]:

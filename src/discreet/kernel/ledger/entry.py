@@ -17,9 +17,7 @@ ORIGIN = "0" * 64  # what the first entry names as its predecessor
 
 
 def unavailable() -> LedgerConflict:
-    """Return the one error for a full disk, a read-only folder, a locked or damaged file: it says nothing
-    more.
-    """
+    """Return the one error for a full disk, a read-only folder, a locked or damaged file, without details."""
     return LedgerConflict(UNAVAILABLE)
 
 

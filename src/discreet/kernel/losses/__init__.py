@@ -2,6 +2,7 @@
 
 from discreet.kernel.losses.additive import gaussian, laplace
 from discreet.kernel.losses.approximate import ApproxDP, approximate
+from discreet.kernel.losses.best_of import BestOf
 from discreet.kernel.losses.bounded_range import bounded_range
 from discreet.kernel.losses.channel import channel, randomized_response
 from discreet.kernel.losses.composing import compose_advanced, compose_basic, compose_optimal
@@ -30,6 +31,7 @@ __all__ = [
     "RELATIONS",
     "ZCDP",
     "ApproxDP",
+    "BestOf",
     "Drawn",
     "Family",
     "LossDistribution",

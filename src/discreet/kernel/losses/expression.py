@@ -50,6 +50,7 @@ CHANGES: dict[str, Callable[..., PrivacyLoss]] = {  # of losses, whose relation 
     "drawn": lambda loss, *, batch, of: loss.drawn(
         batch=exact_whole(batch, name="batch"), of=exact_whole(of, name="of")
     ),
+    "best_of": lambda loss, *, runs: loss.best_of(runs),
     "group": lambda loss, *, size: loss.for_group(exact_whole(size, name="size", least=1)),
     "parallel": lambda *losses: parallel(losses),
 }

@@ -181,6 +181,21 @@ class PrivacyLoss:
         family = Drawn(self.terms, exact_whole(batch, name="batch"), exact_whole(of, name="of"))
         return self if family.batch == family.of else PrivacyLoss.of(family, self.relation)
 
+    def best_of(self, runs: Real) -> "PrivacyLoss":
+        """The loss of showing the best alone of many runs, where after each one stops with chance 1/runs.
+
+        Privacy: three times the largest loss at most, and less by moments, however many runs there were; the
+        chance is fixed beforehand, and stopping depends on nothing that came out.
+
+        >>> from discreet.kernel.losses import pure
+        >>> pure(epsilon=0.5).best_of(20).epsilon(delta=0)
+        1.5
+        """
+        from discreet.kernel.losses.best_of import BestOf
+
+        family = BestOf(self.terms, exact_positive(runs, name="runs"))
+        return self if family.runs == 1 or not self.terms else PrivacyLoss.of(family, self.relation)
+
     def distribution(self, direction: Literal["remove", "add"] = "remove") -> "LossDistribution":
         """The privacy loss random variable, in one direction of the relation.
 

@@ -117,7 +117,7 @@ class Additive(Frozen, ABC):
         return self.noise.variance
 
     def describe(self) -> str:
-        """Return the law in words."""
+        """Return a sentence that states the law."""
         return f"{self.noise.describe()}, for a sensitivity of {show(self.sensitivity)}"
 
     @cached_property

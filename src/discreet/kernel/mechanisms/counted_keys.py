@@ -1,4 +1,4 @@
-"""Counted keys: one draw decides whether a group label is shown, and is the count shown beside it."""
+"""Counted keys: one draw decides whether a group label is shown, and is the count shown with it."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

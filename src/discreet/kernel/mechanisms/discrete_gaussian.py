@@ -105,7 +105,7 @@ class DiscreteGaussian(Additive):
         return self._loss(self.sigma)
 
     def describe(self) -> str:
-        """Return the law in words."""
+        """Return a sentence that states the law."""
         return f"{super().describe()} in {self.dimension} numbers at once"
 
     @classmethod

@@ -156,7 +156,7 @@ def check_values(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
 class Labels:
     """Declared values, each with its place. A given value is the declared one that it equals.
 
-    To Python True equals 1, so the type of what is given says nothing about which value is meant, and
+    To Python True equals 1, so the type of an input does not tell which value is meant, and
     nothing that leaves may depend on it: what leaves is a declared value.
 
     >>> Labels((0, 1, 2)).places([True, 0]), Labels((True, False, None)).places([None, True])

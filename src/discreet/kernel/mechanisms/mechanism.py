@@ -49,7 +49,7 @@ class Mechanism(Protocol):
         """Return neighbouring inputs that are worst cases, for audits."""
 
     def describe(self) -> str:
-        """Return the law in words, for a receipt."""
+        """Return a sentence that states the law, for a receipt."""
 
     @classmethod
     def examples(cls) -> tuple[Case, ...]:

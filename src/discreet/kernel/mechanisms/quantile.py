@@ -232,7 +232,7 @@ class Quantile(Frozen):
 
     def rank_error(self, *, confidence: Real = 0.95) -> float:
         """Return how many ranks from the quantile the answer may be, at this confidence, where values are
-        distinct and some point lies at the quantile itself; rounded up."""
+        distinct and some point is the quantile itself; rounded up."""
         below, above = self._weights
         gap = tail_gap(mass=Fraction(self.points), factor=self._factor, confidence=confidence)
         return gap / (below + above)

@@ -143,8 +143,7 @@ class RandomizedResponse(Frozen):
 
     @classmethod
     def coin(cls, s: Real) -> "RandomizedResponse":
-        """The truth with probability 1 - p, a fair coin with probability p = min(1, 1/s): loss ln(2s - 1), 0
-        for s <= 1.
+        """Tell the truth with probability 1 - p, a fair coin with p = min(1, 1/s): loss ln(2s - 1), or 0.
 
         >>> RandomizedResponse.coin(2).truth
         Fraction(3, 4)
@@ -181,7 +180,7 @@ class RandomizedResponse(Frozen):
     def release(self, value: Any) -> Any:
         """Report one of the declared values for a value, a list for a list, an array for an array of people.
 
-        Two bits given as bools alone come back as bools: the type of what is given is taken to be public.
+        Two bits given as bools alone come back as bools: the type of the input is taken to be public.
         """
         return self.draw(value, fresh_source())
 

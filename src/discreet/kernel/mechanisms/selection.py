@@ -62,7 +62,7 @@ class Selection(Frozen, ABC):
         move one way.
 
         Monotone scores all rise, or all fall, when a person is added; replacing a person is one of each, so
-        the promise says nothing there.
+        the promise holds no more there.
         """
         if self.scores not in ("general", "monotone"):
             raise InvalidParameter(

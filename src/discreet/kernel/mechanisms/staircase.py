@@ -85,7 +85,7 @@ class Staircase(Additive):
         return pure(epsilon=self.epsilon, relation=self.relation)
 
     def describe(self) -> str:
-        """Return the law in words."""
+        """Return a sentence that states the law."""
         together = f", epsilon {show(self.epsilon)} together" if self.dimension > 1 else ""
         return f"{super().describe()} in {self.dimension} numbers at once{together}"
 

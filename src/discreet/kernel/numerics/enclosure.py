@@ -46,7 +46,7 @@ def working_precision(bits: int) -> Iterator[None]:
 
 
 def ball(value: Fraction | int) -> Arb:
-    """The ball around an exact number, at the working precision."""
+    """Return the ball around an exact number, at the working precision."""
     return arb(fmpq(value.numerator, value.denominator))
 
 

@@ -78,7 +78,7 @@ Shape = TypeVar("Shape", float, NDArray[np.float64])
 
 @lru_cache(maxsize=4096)
 def clopper_pearson(*, successes: int, trials: int, confidence: Fraction) -> Interval:
-    """The interval of p that holds with at least this confidence, whatever p is: half the risk at each end.
+    """Return an interval for p with at least this confidence, whatever p is: half the risk at each end.
 
     Accuracy: never too short (Clopper and Pearson, Biometrika 1934), for equal probabilities in every trial.
 
@@ -94,7 +94,7 @@ def clopper_pearson(*, successes: int, trials: int, confidence: Fraction) -> Int
 
 
 def mean_limits(*, successes: int, trials: int, confidence: Fraction) -> Interval:
-    """The interval of the mean of p₁ … p_n for independent trials, each with a probability of its own.
+    """Return the interval of the mean of p₁ … p_n for independent trials, each with a probability of its own.
 
     Accuracy: the binomial one where a tail begins at least one success beyond the mean, which is the
     condition of Hoeffding (Ann. Math. Statist. 1956, Theorem 4); so its ends leave at least one success.
@@ -111,7 +111,7 @@ def mean_limits(*, successes: int, trials: int, confidence: Fraction) -> Interva
 
 
 def success_lower(count: int, trials: int, *, risk: Fraction) -> Fraction:
-    """A lower bound on the probability of success, wrong with probability at most `risk`.
+    """Return a lower bound on the probability of success, wrong with probability at most `risk`.
 
     >>> float(success_lower(10, 10, risk=Fraction(1, 1024)))
     0.5
@@ -122,7 +122,7 @@ def success_lower(count: int, trials: int, *, risk: Fraction) -> Fraction:
 
 
 def success_upper(count: int, trials: int, *, risk: Fraction) -> Fraction:
-    """An upper bound on the probability of success, wrong with probability at most `risk`.
+    """Return an upper bound on the probability of success, wrong with probability at most `risk`.
 
     >>> float(success_upper(0, 10, risk=Fraction(1, 1024)))
     0.5
@@ -133,7 +133,7 @@ def success_upper(count: int, trials: int, *, risk: Fraction) -> Fraction:
 
 
 def _largest_argument(a: int, b: int, risk: Fraction) -> Fraction:
-    """The largest y found with I(y) = Pr[Bin(a + b - 1, y) ≥ a] ≤ risk, proved; a, b ≥ 1.
+    """Return the largest y found with I(y) = Pr[Bin(a + b - 1, y) ≥ a] ≤ risk, proved; a, b ≥ 1.
 
     I is the distribution function of Beta(a, b), and ln I is concave in ln y, because the density of ln Beta
     is log-concave. So a Newton step from anywhere lands at or below the root, and the later ones climb to it.

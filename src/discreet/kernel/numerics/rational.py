@@ -18,7 +18,7 @@ LONGEST_QUANTILE = 10**18  # denominator
 
 
 def exact(value: Real, *, name: str) -> Fraction:
-    """The rational that a parameter stands for; a float stands for the decimal Python prints.
+    """Return the rational that a parameter stands for; a float stands for the decimal Python prints.
 
     >>> exact(0.1, name="epsilon")
     Fraction(1, 10)
@@ -47,7 +47,7 @@ def _bits(fraction: Fraction) -> int:
 
 
 def _is_long(value: object) -> bool:
-    """Whether a decimal has so many digits that they are not worth writing out: look before converting."""
+    """Return whether a decimal has too many digits to write out: look before converting."""
     if not isinstance(value, Decimal) or not value.is_finite():
         return False
     exponent = value.as_tuple().exponent
@@ -72,7 +72,7 @@ def _as_fraction(value: object) -> Fraction | None:
 
 
 def exact_positive(value: Real, *, name: str) -> Fraction:
-    """An exact number > 0."""
+    """Return an exact number > 0."""
     fraction = exact(value, name=name)
     if fraction <= 0:
         raise InvalidParameter(f"{name} must be > 0, got {value}.", parameter=name)
@@ -80,7 +80,7 @@ def exact_positive(value: Real, *, name: str) -> Fraction:
 
 
 def exact_whole(value: Real, *, name: str, least: int = 0) -> int:
-    """A whole number >= least; 3.0 counts as whole.
+    """Return a whole number >= least; 3.0 counts as whole.
 
     >>> exact_whole(3.0, name="count")
     3
@@ -92,7 +92,7 @@ def exact_whole(value: Real, *, name: str, least: int = 0) -> int:
 
 
 def exact_probability(value: Real, *, name: str) -> Fraction:
-    """An exact number in [0, 1]."""
+    """Return an exact number in [0, 1]."""
     fraction = exact(value, name=name)
     if not 0 <= fraction <= 1:
         raise InvalidParameter(f"{name} must lie in [0, 1], got {value}.", parameter=name)
@@ -100,7 +100,7 @@ def exact_probability(value: Real, *, name: str) -> Fraction:
 
 
 def exact_confidence(value: Real, *, bits: int = 60) -> Fraction:
-    """A confidence: strictly between 0 and 1, at least 2^-60 from both (2^-bits, where several share one).
+    """Return a confidence: between 0 and 1, at least 2^-60 from both (2^-bits, where several share one).
 
     >>> exact_confidence(1 - Fraction(1, 10**300))
     Traceback (most recent call last):
@@ -114,7 +114,7 @@ def exact_confidence(value: Real, *, bits: int = 60) -> Fraction:
 
 
 def exact_quantile(value: Real, *, name: str) -> Fraction:
-    """Which quantile is asked for: a number in [0, 1] of at most 18 digits, or a fraction as short.
+    """Return which quantile is asked for: a number in [0, 1] of at most 18 digits, or a fraction as short.
 
     >>> exact_quantile(0.25, name="fraction")
     Fraction(1, 4)
@@ -128,7 +128,7 @@ def exact_quantile(value: Real, *, name: str) -> Fraction:
 
 
 def exact_epsilon(value: Real, *, name: str = "epsilon") -> Fraction:
-    """A price: 2^-60 <= epsilon <= 10^4.
+    """Return a price: 2^-60 <= epsilon <= 10^4.
 
     >>> exact_epsilon(0)
     Traceback (most recent call last):
@@ -141,7 +141,7 @@ def exact_epsilon(value: Real, *, name: str = "epsilon") -> Fraction:
 
 
 def exact_delta(value: Real, *, name: str = "delta") -> Fraction:
-    """A failure probability: 0 <= delta < 1."""
+    """Return a failure probability: 0 <= delta < 1."""
     fraction = exact(value, name=name)
     if not 0 <= fraction < 1:
         raise InvalidParameter(f"{name} must lie in [0, 1), got {value}.", parameter=name)

@@ -8,7 +8,7 @@ from discreet.kernel.numerics.enclosure import Arb
 
 
 def round_up(value: Fraction | int | Arb) -> float:
-    """The least float >= value (for a ball: a float >= all of it).
+    """Return the least float >= value (for a ball: a float >= all of it).
 
     >>> round_up(Fraction(1, 10)) >= Fraction(1, 10), round_up(Fraction(1, 2))
     (True, 0.5)
@@ -17,7 +17,7 @@ def round_up(value: Fraction | int | Arb) -> float:
 
 
 def round_down(value: Fraction | int | Arb) -> float:
-    """The greatest float <= value (for a ball: a float <= all of it).
+    """Return the greatest float <= value (for a ball: a float <= all of it).
 
     >>> round_down(Fraction(1, 3)) < Fraction(1, 3) < round_up(Fraction(1, 3))
     True
@@ -33,7 +33,7 @@ def round_down(value: Fraction | int | Arb) -> float:
 
 
 def _lower_end(value: Fraction | int | Arb) -> Fraction | int | None:
-    """The number itself, or a number at or below all of a ball; None where nothing is known."""
+    """Return the number itself, or a number at or below all of a ball; None where nothing is known."""
     if isinstance(value, Fraction | int):
         return value
     if not value.is_finite():
@@ -45,7 +45,7 @@ def _lower_end(value: Fraction | int | Arb) -> Fraction | int | None:
 
 
 def state_up(value: Fraction | int | Arb) -> float:
-    """A float >= value whose printed decimal is >= value too: an answer that may be fed back as a parameter.
+    """Return a float >= value whose printed decimal is >= value too: it may be used as a parameter.
 
     >>> Fraction(repr(state_up(Fraction(17, 291)))) >= Fraction(17, 291), state_up(Fraction(1, 10))
     (True, 0.1)
@@ -54,7 +54,7 @@ def state_up(value: Fraction | int | Arb) -> float:
 
 
 def state_down(value: Fraction | int | Arb) -> float:
-    """A float <= value whose printed decimal is <= value too."""
+    """Return a float <= value whose printed decimal is <= value too."""
     found, end = round_down(value), _lower_end(value)
     if end is None or math.isinf(found) or Fraction(repr(found)) <= end:
         return found
@@ -62,7 +62,7 @@ def state_down(value: Fraction | int | Arb) -> float:
 
 
 def stated(answer: float) -> Fraction:
-    """What an upper end that was stated proves: the lesser of the float itself and of its printed decimal.
+    """Return what a stated upper end proves: the lesser of the float itself and of its printed decimal.
 
     >>> stated(0.1) == Fraction(1, 10)
     True
@@ -71,7 +71,7 @@ def stated(answer: float) -> Fraction:
 
 
 def largest_power_of_two(limit: Fraction) -> Fraction:
-    """The largest power of two <= limit, for limit > 0; the exponent may be negative.
+    """Return the largest power of two <= limit, for limit > 0; the exponent may be negative.
 
     >>> largest_power_of_two(Fraction(10)), largest_power_of_two(Fraction(1, 3))
     (Fraction(8, 1), Fraction(1, 4))

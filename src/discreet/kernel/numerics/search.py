@@ -14,7 +14,7 @@ def least_passing(
     start: Fraction = Fraction(1),
     tolerance: Fraction = Fraction(1, 2**40),
 ) -> Fraction:
-    """A number that passes, at most (1 + tolerance) times the least number > 0 that does.
+    """Return a number that passes, at most (1 + tolerance) times the least number > 0 that does.
 
     `passes` must be monotone: what passes at x passes above x. The answer was itself tested, so a caller who
     asks "is this much noise enough?" never gets too little.
@@ -47,7 +47,7 @@ def least_passing(
 
 
 def least_whole(passes: Callable[[int], bool], *, failing: int, passing: int) -> int:
-    """The least whole number above `failing` that passes; `passing` is one that does.
+    """Return the least whole number above `failing` that passes; `passing` is one that does.
 
     `passes` must be monotone, as in `least_passing`. It is asked at neither end.
 

@@ -41,7 +41,8 @@ class Promise:
     def check(self, stages: Sequence[Stage[Any, Any]]) -> None:
         """Stop unless all these stages together lose at most what was promised.
 
-        Losses that follow an output are only ever added by the sums of a notion, each of which is a filter.
+        Given what was released they are fixed, so they compose as a plan does; a notion that covers them
+        holds whatever was released (docs/theory/adaptive-plans.md).
         """
         relation = self.price.relation
         for stage in stages:

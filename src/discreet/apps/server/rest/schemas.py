@@ -74,7 +74,8 @@ ANSWER = record(
         "released": many({"type": "object", "required": ["groups", "numbers"]}),
         "bounds": or_null(many(many(TEXT, minItems=2, maxItems=2))),
         "receipt": RECEIPT,
-    }
+    },
+    {"failure": TEXT, "marked": many(TEXT)},  # of what is selected from an answer
 )
 PLAN = record(
     {

@@ -217,11 +217,13 @@ class Registrar:
             this=exp.Not(this=exp.Is(this=raw.copy(), expression=exp.null())),
             expression=exp.Is(this=exp.paren(good.copy()), expression=exp.null()),
         )
-        select = exp.Select().select(exp.Literal.number(1)).from_("raw").where(bad).limit(1)
-        if self._connection.execute(select.sql(dialect="duckdb")).fetchone() is not None:
+        select = exp.Select().select(call("min", exp.column("rowid"))).from_("raw").where(bad)
+        found = self._connection.execute(select.sql(dialect="duckdb")).fetchone()
+        if found is not None and found[0] is not None:
             raise PolicyViolation(
-                f"Column {declared.name!r} of table {table.name!r} must hold values of type {declared.type}. "
-                "Declare it as text, or list the texts that mean a missing value under `missing`.",
+                f"Column {declared.name!r} of table {table.name!r} must hold values of type {declared.type}, "
+                f"but row {found[0] + 1} after the header does not. {_REMEDIES[declared.type]} "
+                "Or list the texts that mean a missing value under `missing`.",
                 table=table.name,
                 column=declared.name,
             )
@@ -290,7 +292,22 @@ def _converted(raw: exp.Expression, kind: Type) -> exp.Expression:
     """Convert by the cast from text that questions use too: one grammar for both."""
     name = Name("raw", "raw", type="text")
     conversion = name if kind == "text" else Call(f"to_{kind}", (name,), type=kind)
-    return build(conversion, lambda _: raw.copy(), DuckDBDialect())
+    plain = raw if kind not in _WRITTEN else call("regexp_replace", raw, *map(text, _WRITTEN[kind]))
+    return build(conversion, lambda _: plain.copy(), DuckDBDialect())
+
+
+# What other programs write, and we read as if it were not there: 21.0 for 21, a time that says it is UTC.
+_WRITTEN: Mapping[Type, tuple[str, str]] = {
+    "integer": (r"^([+-]?[0-9]{1,19})\.0+$", r"\1"),
+    "timestamp": (r"(Z|[+]00:?00)$", ""),
+}
+_REMEDIES: Mapping[Type, str] = {
+    "integer": "If it holds numbers with decimals, declare it as number; if it holds words, as text.",
+    "number": "Declare it as text, if it holds words.",
+    "boolean": "It must be true or false. Declare it as text, with keys, for other words.",
+    "date": "A date is written 2026-11-15. Declare it as text, or as timestamp if there is a time.",
+    "timestamp": "It is written 2026-11-15T12:30:00, in UTC. Declare it as text for other forms.",
+}
 
 
 def describe_policy(policy: Policy) -> Policy:

@@ -1,7 +1,7 @@
 """The PostgreSQL store: one ledger for many curators on many machines.
 
 Every unit of work locks the head's row first, so there is one writer at a time, and all its changes are
-conditional besides. COMMIT returns once the server has it on disk: a server that promises less, or that only
+conditional as well. COMMIT returns once the server has it on disk: a server that promises less, or that only
 follows another, is refused. A connection that is lost during COMMIT leaves open whether the charge was made;
 the server is then asked, after the old transaction has surely ended, and no guess is acknowledged.
 

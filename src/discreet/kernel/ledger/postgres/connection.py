@@ -176,7 +176,7 @@ class PostgresConnection:
         self.connection.close()
 
     def leave_to_parent(self) -> "psycopg.Connection[Any]":
-        """Close, in a forked child, its copy of the socket, and say nothing to the server."""
+        """Close, in a forked child, its copy of the socket, without a message to the server."""
         os.close(self.connection.fileno())
         return self.connection
 

@@ -108,9 +108,8 @@ class Session:
     def _columns(self, plan: Plan) -> tuple[Column, ...]:
         shown = set(columns_with_intervals(plan)) if self.settings.intervals else set()
         found = []
-        for name, expression in plan.question.columns:
-            kind = OURS[expression.type or "text"]
-            found.append(Column(name, kind))
+        for name, kind in plan.columns:
+            found.append(Column(name, OURS[kind]))
             if name in shown:
                 found.extend(Column(f"{name}_{end}", FLOAT8) for end in ("lower", "upper"))
         return tuple(found)
@@ -225,7 +224,7 @@ class Session:
                 return FreeAnswer((Column("set_config", TEXT),), [(change[1],)])
             return catalogue_sql.run(tree, self.catalogue, facts)
 
-        return await self.service.executor.plan(answer)
+        return await self.catalogue.use(answer)
 
     # --- asking --------------------------------------------------------------------------------------------
 
@@ -322,6 +321,8 @@ def _forget(running: Running, name: tuple[str, str, AskRequest], task: "asyncio.
 
 
 def _rows(answer: Answer, *, intervals: bool) -> list[tuple[Any, ...]]:
+    if answer.failure is not None:  # the columns that were described are not there
+        raise Refused("22003", answer.failure, "Ask the question inside by itself: it is stored, and free.")
     shown = set(columns_with_intervals(answer.plan)) if intervals else set()
     rows = []
     for row, ends in zip(answer.rows, answer.intervals, strict=True):

@@ -6,17 +6,17 @@ that executing it again, or the rest of it, reads nothing and charges nothing.
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.apps.postgres import wire
+from discreet.apps.postgres.client_session import Result, Session
 from discreet.apps.postgres.failures import Fatal, Refused, error_message, notice
 from discreet.apps.postgres.formats import TYPES, Column, PgType, as_sql, read_parameter, write_value
-from discreet.apps.postgres.session import Result, Session
 from discreet.apps.postgres.statements import Statement, parameter_types, read_statement, read_statements
 from discreet.apps.postgres.wire import Fields, ProtocolError, Stream
 from discreet.errors import Unauthenticated
 
-MOST_STATEMENTS, MOST_PORTALS = 1000, 100
+MOST_STATEMENTS, MOST_PORTALS, MOST_SUSPENDED = 1000, 100, 8
 MOST_CHARACTERS = 2_000_000  # of all prepared statements of a connection
 
 
@@ -72,7 +72,7 @@ class Connection:
                 await self._query(payload)
             elif kind in handlers and not self._skipping:
                 await self._guard(handlers[kind](Fields(payload)))
-            elif kind == b"p":
+            elif kind in b"pF":
                 raise ProtocolError
 
     async def _guard(self, step: "object") -> None:
@@ -196,6 +196,11 @@ class Connection:
             await self._stream.send(wire.EMPTY_QUERY)
             return
         if portal.result is None:
+            if (
+                sum(bool(each.result and each.result.rows) for each in self._portals.values())
+                >= MOST_SUSPENDED
+            ):
+                raise Refused("54000", f"At most {MOST_SUSPENDED} portals may be suspended. Close some.")
             await self._session.admit()
             portal.result = await self._session.run(portal.statement)
         await self._send_rows(portal, portal.result, max(0, most))
@@ -234,6 +239,7 @@ class Connection:
         if most and end < len(result.rows):
             await self._stream.send(wire.SUSPENDED)
             return
+        portal.result, portal.sent = replace(result, rows=(), notices=()), 0  # nothing is left to send
         tag = f"SELECT {sent}" if result.tag.startswith("SELECT") else result.tag
         await self._stream.send(wire.complete(tag))
 

@@ -16,7 +16,7 @@ import pytest
 
 from discreet.asking.answers import Answer, Receipt
 from discreet.asking.planning import ExactTable
-from discreet.asking.planning.estimators import NoisyNumber, Variance
+from discreet.asking.planning.estimate import NoisyNumber, Variance
 from discreet.asking.planning.stages import AddNoise
 from discreet.asking.release import release_invented
 from discreet.kernel.mechanisms import Gaussian, Laplace
