@@ -13,7 +13,7 @@ from discreet.asking.planning.draft import Draft
 from discreet.asking.planning.estimate import estimate
 from discreet.asking.planning.exact import ExactPlan, ExactTable
 from discreet.asking.planning.find_bounds import find_bounds
-from discreet.asking.planning.limits import limit_of, limit_units
+from discreet.asking.planning.limit_units import limit_of, limit_units
 from discreet.asking.planning.plan import Plan, SetPlan, promised_price
 from discreet.asking.planning.price import PlanOptions, Price, Share, Within, check_keys, delta_for
 from discreet.asking.planning.share_price import share_price

@@ -70,6 +70,7 @@ ANSWER = record(
         "rows": many(by_name(ANYTHING)),
         "intervals": many(by_name(or_null(many(or_null({"type": "number"}), minItems=2, maxItems=2)))),
         "confidence": CONFIDENCE,
+        "notes": many(TEXT),
         "charged": FLAG,
         "released": many({"type": "object", "required": ["groups", "numbers"]}),
         "bounds": or_null(many(many(TEXT, minItems=2, maxItems=2))),
