@@ -1,4 +1,4 @@
-"""Estimators of aggregates under one limit for each unit, from the numbers of a group and facts beside them.
+"""Estimators of aggregates under one limit for each unit, from the numbers of a group and facts about them.
 
 Everything here is post-processing. COUNT and SUM of values >= 0: the lower end holds the real truth at its
 confidence, since scaling only takes away; the upper end is about the truth under the limit

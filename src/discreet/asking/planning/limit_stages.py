@@ -257,7 +257,7 @@ def say_noise(plan: ExactPlan, noise: Noise) -> str:
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides mechanisms beside the share: all of it public."""
+    """What decides mechanisms in addition to the share: all of it public."""
 
     relation: Relation
     confidence: Fraction

@@ -27,7 +27,7 @@ class Ladder(Frozen):
     people's worth the next octave above rung t(j) would still add. Each person's part is rounded down to
     2^-20 before the sum, so that `masses` are whole numbers of such parts.
 
-    Privacy: a person's part of every q(j) grows with n alone and lies in [0, 1], so that adding, removing or
+    Privacy: a person's part of every q(j) grows with n alone and is in [0, 1], so that adding, removing or
     replacing one moves all scores one way, by at most 1: ε-DP at half the usual noise, under both relations;
     the method "exponential" is of bounded range ε (docs/theory/limits.md).
     Accuracy: a rung that leaves `level` people's worth is as good as one that leaves none.
