@@ -152,7 +152,7 @@ def show(answer: Any) -> None:
     if not answer.charged:
         paid = f"{FREE} · price then {spent} · remaining then {left}"
     console.print(f"[dim]{confidence}{paid}[/dim]")
-    for remark in answer.remarks:
+    for remark in (*answer.notes, *answer.remarks):
         console.print(Text(remark, style="dim"))
 
 
@@ -220,8 +220,8 @@ def open_demo(ledger: Path) -> discreet.Curator:
         unit="person",
         budget={"epsilon": 1, "delta": 1e-6},
         keys={"city": CITIES, "kind": ["card", "loan", "car", "mortgage"]},
-        bounds={"age": (18, 100), "income": (0, 250_000), "debt": (0, 500_000)},
-        max_groups=3,
+        bounds={"age": (18, 100), "income": (0, 250_000), "debt": (0, 1_000_000)},
+        limit="auto",
         max_rows=3,
         population=30_000,
         ledger=ledger,

@@ -165,6 +165,8 @@ def table_of(answer: Answer) -> dict[str, Any]:
         "rows": rows,
         "left_out": max(0, len(answer.rows) - MOST_ROWS),
         "confidence": f"{float(answer.plan.confidence):.4g}",
+        "has_intervals": any(each is not None for row in answer.intervals for each in row.values()),
+        "notes": list(answer.notes),
     }
 
 

@@ -123,8 +123,10 @@
   function table(found) {
     const element = document.createElement("table");
     const caption = element.createCaption();
-    caption.textContent = `± holds with ${Math.round(found.confidence * 100)} % confidence.`
-      + (found.left_out ? ` ${found.left_out} more rows are not shown.` : "");
+    const said = found.has_intervals ? [`± holds with ${Math.round(found.confidence * 100)} % confidence.`] : [];
+    if (!found.rows.length) said.push("No group was large enough to be shown. That does not mean that there are none.");
+    if (found.left_out) said.push(`${found.left_out} more rows are not shown.`);
+    caption.textContent = [...said, ...found.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`)].join(" ");
     const head = element.createTHead().insertRow();
     found.columns.forEach((name, i) => {
       const cell = document.createElement("th");
