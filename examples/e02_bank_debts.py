@@ -7,7 +7,7 @@ in the table fails on another table; noise scaled to the largest debt that the r
 from command import options, save
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis, log_axis
-from discreet.pictures.traces import bars
+from discreet.pictures.theme import bars
 
 import discreet as dp
 

@@ -8,7 +8,7 @@ import numpy as np
 from command import options, save
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis
-from discreet.pictures.traces import dots
+from discreet.pictures.theme import dots
 
 import discreet as dp
 

@@ -6,7 +6,7 @@ import numpy as np
 from command import options, save
 from discreet.pictures import Picture
 from discreet.pictures.theme import axis
-from discreet.pictures.traces import bars
+from discreet.pictures.theme import bars
 
 import discreet as dp
 

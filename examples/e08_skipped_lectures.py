@@ -4,7 +4,7 @@ import numpy as np
 from command import options, save
 from discreet.pictures import Picture
 from discreet.pictures.theme import log_axis
-from discreet.pictures.traces import line
+from discreet.pictures.theme import line
 
 import discreet as dp
 

@@ -312,7 +312,7 @@ def test_no_value_of_any_row_makes_a_weighted_plan_fail(opened):
     reference, met = MemoryEngine(POLICY, ROWS), 0
     with opened(POLICY, ROWS) as engine:
         for _, plan in asked(engine.policy, 1, OFTEN[opened.step]):
-            exact = [each for own in plan.sets for each in own.exact.plans] if plan is not None else []
+            exact = [each for own in plan.sets for each in own.reads] if plan is not None else []
             every = [each for one in exact for each in weighed(one, limits=EXTREME_LIMITS) if fits(each)]
             for each in every[:: min(opened.step, 5)]:  # 5: of each sort some
                 assert seen(engine.run(each)) == seen(reference.run(each))

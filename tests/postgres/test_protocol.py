@@ -383,7 +383,7 @@ def test_few_portals_hold_rows_at_once(town, client):
 def test_no_statement_takes_long_or_much_memory(town, client, sql):
     """Texts that could grow without end, and some that overflow a parser's stack."""
     start = time.monotonic()
-    assert code(client.ask(query(sql)))
+    assert client.ask(query(sql))[-1][0] == b"Z"  # refused or answered, and ready for the next
     assert time.monotonic() - start < 10
     assert rows(client.ask(query("SELECT 1"))) == [("1",)]
 

@@ -35,6 +35,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     "spark.sql.variable.substitute": "false",  # a text such as ${x} stays one
+    # Inferring filters from every pair of columns takes time and memory without end on wide statements.
+    "spark.sql.constraintPropagation.enabled": "false",
     # Rows beyond a limit are dropped before they travel: one unit with half the rows sinks no task.
     "spark.sql.optimizer.windowGroupLimitThreshold": "1000000",
 }
