@@ -6,8 +6,7 @@ in the table fails on another table; noise scaled to the largest debt that the r
 
 from command import options, save
 from discreet.pictures import Picture
-from discreet.pictures.theme import axis, log_axis
-from discreet.pictures.theme import bars
+from discreet.pictures.theme import axis, bars, log_axis
 
 import discreet as dp
 

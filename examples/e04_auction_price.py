@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from command import options, save
 from discreet.pictures import Picture
-from discreet.pictures.theme import axis
-from discreet.pictures.theme import bars
+from discreet.pictures.theme import axis, bars
 
 import discreet as dp
 

@@ -7,8 +7,7 @@ k/ε; report noisy max publishes one index and gets by with scale 1/ε.
 import numpy as np
 from command import options, save
 from discreet.pictures import Picture
-from discreet.pictures.theme import axis
-from discreet.pictures.theme import dots
+from discreet.pictures.theme import axis, dots
 
 import discreet as dp
 

@@ -5,8 +5,7 @@ from itertools import pairwise
 import numpy as np
 from command import options, save
 from discreet.pictures import Picture
-from discreet.pictures.theme import axis
-from discreet.pictures.theme import bars
+from discreet.pictures.theme import axis, bars
 
 import discreet as dp
 

@@ -3,8 +3,7 @@
 import numpy as np
 from command import options, save
 from discreet.pictures import Picture
-from discreet.pictures.theme import log_axis
-from discreet.pictures.theme import line
+from discreet.pictures.theme import line, log_axis
 
 import discreet as dp
 
