@@ -206,11 +206,10 @@ class Weighing(Statement):
             source, units = counted.group_by(column(NORM), copy=False), column("units")
         select = exp.Select().from_(source.subquery("c", copy=False), copy=False)
         for index, each in enumerate(self.plan.excess):
-            small = each.bits <= SMALL_BITS  # at most 2^bits for each of 2^40 units
-            kind = "BIGINT" if small else "HUGEINT"
+            # At most 2^bits for each of 2^40 units.
+            kind = "BIGINT" if each.bits <= SMALL_BITS else "HUGEINT"
             parts = binary(exp.Mul, cast(self._excess(each), kind), cast(units.copy(), kind))
-            added = self._dialect.small_total(parts) if small else self._dialect.total(parts)
-            total = exp.Coalesce(this=added, expressions=[whole(0, kind)])
+            total = exp.Coalesce(this=self._dialect.total(parts), expressions=[whole(0, "HUGEINT")])
             select.select(named(cast(total, "VARCHAR"), f"e{index}"), copy=False)
         return select
 
