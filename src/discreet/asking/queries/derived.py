@@ -13,12 +13,14 @@ from typing import TypeAlias
 from discreet.asking.queries.nodes import Aggregate, Call, Case, Expression, Literal
 from discreet.asking.queries.ranges import Range
 from discreet.asking.queries.types import Scope, assign_types, type_call
+from discreet.errors import UnsupportedQuery
 
 Slots: TypeAlias = Callable[[Aggregate], Expression]  # an aggregate over rows, as a released value
 DERIVED = ("variance_population", "deviation_population", "correlation", "covariance",
            "covariance_population", "slope", "intercept")  # fmt: skip
 CALENDAR = (Fraction(0), Fraction(datetime.date.max.toordinal() - 1))  # the numbers of all days
 _FIRST = datetime.date.min
+FARTHEST = 2**53  # the largest of the doubles that hold every whole number
 _OF_DAYS = ("minimum", "maximum", "quantile")
 
 
@@ -66,6 +68,8 @@ def _joint(node: Aggregate, scope: Scope, slot: Slots) -> Expression:
     first, second = node.argument, node.other
     assert first is not None
     assert second is not None
+    for each in (first, second):
+        _check_reach(each, scope.range(each))
     in_order = sorted((first, second), key=repr)  # so that CORR(x, y) and REGR_SLOPE(y, x) share their sums
     both = _call("and", *(_call("not", _call("is_null", each)) for each in in_order))
     condition = both if node.condition is None else _call("and", node.condition, both)
@@ -98,6 +102,18 @@ def _joint(node: Aggregate, scope: Scope, slot: Slots) -> Expression:
         _call("add", _call("divide", total, n), middle) for total, middle in ((sum_y, y[1]), (sum_x, x[1]))
     ]
     return _where(some, _call("subtract", means[0], _call("multiply", slope, means[1])))
+
+
+def _check_reach(node: Expression, bounds: Range | None) -> None:
+    """Refuse values that a product of doubles would round: they are costly to write and mean little."""
+    if bounds is not None and max(map(abs, bounds)) > FARTHEST:
+        place = {} if node.place is None else {"place": list(node.place)}
+        raise UnsupportedQuery(
+            "CORR, COVAR and REGR take values within ±2^53, and these could be larger. Ask about smaller "
+            "units, as x / 1e6.",
+            reason="overflow",
+            **place,
+        )
 
 
 def _centred(node: Expression, bounds: Range | None) -> tuple[Expression, Expression]:

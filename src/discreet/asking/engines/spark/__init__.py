@@ -213,6 +213,10 @@ class SparkEngine(SQLEngine):
         timeout_s: float | None = None,
         hashing: str = "fast",
     ) -> None:
+        if any(table.limit is not None for table in policy.tables):  # not every weighted plan can run there
+            raise PolicyViolation(
+                "limit must not be declared on Spark, and it is. Declare max_groups and max_rows instead."
+            )
         super().__init__(policy, hashing)
         self._sources = dict(sources or {})
         self._address, self._given_session, self._timeout_s = address, session, timeout_s
