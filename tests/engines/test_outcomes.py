@@ -99,7 +99,7 @@ def on_spark(request, name, rows):
 
 
 MAKERS = {"memory": on_memory, "duckdb": on_duckdb, "postgresql": on_postgres, "spark": on_spark}
-COUNTS = {"memory": (150, 10_000), "duckdb": (150, 10_000), "postgresql": (40, 2000), "spark": (40, 300)}
+COUNTS = {"memory": (150, 10_000), "duckdb": (150, 10_000), "postgresql": (40, 2000), "spark": (12, 300)}
 
 
 @pytest.fixture(scope="module", params=list(MAKERS))

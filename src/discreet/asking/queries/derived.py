@@ -20,7 +20,7 @@ DERIVED = ("variance_population", "deviation_population", "correlation", "covari
            "covariance_population", "slope", "intercept")  # fmt: skip
 CALENDAR = (Fraction(0), Fraction(datetime.date.max.toordinal() - 1))  # the numbers of all days
 _FIRST = datetime.date.min
-FARTHEST = 2**53  # the largest of the doubles that hold every whole number
+FARTHEST = 2**64  # beyond all whole numbers that columns hold
 _OF_DAYS = ("minimum", "maximum", "quantile")
 
 
@@ -105,11 +105,11 @@ def _joint(node: Aggregate, scope: Scope, slot: Slots) -> Expression:
 
 
 def _check_reach(node: Expression, bounds: Range | None) -> None:
-    """Refuse values that a product of doubles would round: they are costly to write and mean little."""
+    """Refuse values that no column holds: their products are costly to write, and mean little."""
     if bounds is not None and max(map(abs, bounds)) > FARTHEST:
         place = {} if node.place is None else {"place": list(node.place)}
         raise UnsupportedQuery(
-            "CORR, COVAR and REGR take values within ±2^53, and these could be larger. Ask about smaller "
+            "CORR, COVAR and REGR take values within ±2^64, and these could be larger. Ask about smaller "
             "units, as x / 1e6.",
             reason="overflow",
             **place,
