@@ -2,7 +2,20 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const local = require(path.join(__dirname, "../../src/discreet/asking/local/browser/discreet-local.js"));
+const SCRIPT = path.join(__dirname, "../../src/discreet/asking/local/browser/discreet-local.js");
+let local = require(SCRIPT);
+
+// The same client with faults planted: pairs of what stands in the script, just once, and what shall stand there.
+function plant(faults) {
+  let text = fs.readFileSync(SCRIPT, "utf8");
+  for (const [old, changed] of faults) {
+    if (text.split(old).length !== 2) throw new Error(`the script must hold just once: ${old}`);
+    text = text.replace(old, () => changed);
+  }
+  const planted = { exports: {} };
+  new Function("module", text)(planted);
+  local = planted.exports;
+}
 
 function tape(words) {
   const left = words.map((word) => BigInt(`0x${word}`));
@@ -118,9 +131,25 @@ async function permanent({ protocol, values }) {
   return { even: new Set(sent.filter((_, i) => i % 2 === 0)).size, odd: new Set(sent.filter((_, i) => i % 2)).size, spent: one.spent(), refused };
 }
 
-const commands = { attempts, crowd, permanent, vectors, reports, speed, refused, client };
-const [, , name, given] = process.argv;
-Promise.resolve(commands[name](given ? JSON.parse(given) : undefined)).then(
+// What one device sends for two values that it holds in turn, for many devices.
+async function devices({ protocol, value, count }) {
+  const found = [];
+  for (let i = 0; i < count; i += 1) {
+    const kept = {};
+    const storage = { getItem: (key) => kept[key] ?? null, setItem: (key, text) => { kept[key] = text; } };
+    const one = new local.Client(storage, { perSurvey: "99", inAll: "99" });
+    const sent = [];
+    for (const held of value) sent.push(JSON.parse(await one.answerPermanently("mood", protocol, held)).report);
+    found.push(sent);
+  }
+  return found;
+}
+
+const commands = { attempts, crowd, devices, permanent, vectors, reports, speed, refused, client };
+const [, , name, text] = process.argv;
+const given = JSON.parse(text ?? "{}");
+if (given.faults) plant(given.faults);
+Promise.resolve(commands[name](given)).then(
   (found) => console.log(JSON.stringify(found)),
   (error) => {
     console.error(error.message);

@@ -127,6 +127,27 @@ def test_the_likeliest_shares_are_likelier_than_any_others_and_err_less_than_raw
         assert errors[0] < errors[1]
 
 
+@pytest.mark.parametrize(("epsilon", "people"), [(1, 100_000), (4, 20_000)])
+def test_the_likeliest_shares_of_thousands_of_values_are_certified(epsilon, people):
+    """log L is concave, so no shares gain more than the largest slope less n. Here the slopes come from a table
+    of which report supports which value; the shares that the search starts from are further away."""
+    protocol = dp.local.choice(domain=2000, epsilon=epsilon)
+    truth = np.minimum(np.random.default_rng().zipf(1.5, people) - 1, 1999)
+    shares = protocol.collect(protocol.randomize_many(truth))
+    z = np.arange(protocol.directions)
+    table = np.zeros((2000, protocol.reports))
+    for value in range(2000):
+        table[value, z * protocol.field + protocol._hash(np.full(z.size, value), z)] = 1
+
+    def gap(candidate):
+        likelihood = 1 + (table * float(protocol.likelihood_ratio - 1))
+        return (likelihood @ (shares.seen.counts / (candidate @ likelihood))).max() - people
+
+    assert shares.likeliest.sum() == pytest.approx(1)
+    assert gap(shares.likeliest) < 0.5 + 1e-6
+    assert gap(shares.consistent) > 2
+
+
 def test_the_likeliest_shares_need_the_reports_unless_one_value_is_reported():
     for protocol, known in ((FIELD, False), (SUBSET, False), (SINGLE, True)):
         whole = protocol.collect(sent(protocol))
