@@ -278,7 +278,8 @@ class SparkEngine(SQLEngine):
         self._closing()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        return self._fetch(statement, _collect)
+        found: list[tuple[Any, ...]] = self._fetch(statement, _collect)
+        return found
 
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
         table = self._fetch(statement, lambda frame: frame.toArrow())
