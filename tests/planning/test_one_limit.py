@@ -203,9 +203,8 @@ def test_what_does_not_know_limits_refuses_them(opened):
 
 @pytest.mark.parametrize("limit", ["auto", 2])
 def test_a_dry_run_shows_what_a_limit_takes_away(limit, opened):
-    tried = opened(limit=limit).dry_run(
-        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=50, people=400, rows=12
-    )
+    counts = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    tried = opened(limit=limit).dry_run(counts, epsilon=50, people=400, rows=12)
     cells = tried.cells
     assert cells
     for cell in cells:

@@ -27,7 +27,7 @@ budget = {{ epsilon = 1, delta = 1e-6 }}   # or {{ rho = 0.1 }}, {{ mu = 0.5 }}
 [tables.{name}]
 source = {source}
 unit = "?"           # the column that names the person; or each_row = true where each row is one
-limit = "auto"       # the most that one person adds to an answer, in rows: found privately, or a number you know
+limit = "auto"       # the most rows that one person adds to an answer: found privately, or a number
 
 [tables.{name}.columns]
 """
