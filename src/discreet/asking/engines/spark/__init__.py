@@ -1,4 +1,4 @@
-"""Spark: where tables are large. Statements run in the cluster, and only their few rows leave it."""
+"""The Spark engine, for large tables: statements run in the cluster, and only a few rows of sums leave it."""
 
 import contextlib
 import os
