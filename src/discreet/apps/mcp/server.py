@@ -1,4 +1,7 @@
-"""The tools as the Model Context Protocol offers them, with the official SDK."""
+"""The tools as the Model Context Protocol offers them, with the official SDK.
+
+Tested by: tests/mcp/test_mcp.py.
+"""
 
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation

@@ -1,4 +1,7 @@
-"""What an assistant may do with one token, as JSON that quotes every label."""
+"""What an assistant may do with one token, as JSON that quotes every label.
+
+Tested by: tests/mcp/test_mcp.py.
+"""
 
 import json
 import secrets
