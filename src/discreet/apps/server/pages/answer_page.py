@@ -175,6 +175,7 @@ class TableView:
         }
 
     def _rows(self) -> list[tuple[Mapping[str, Any], Mapping[str, Interval | None]]]:
+        every: list[tuple[Mapping[str, Any], Mapping[str, Interval | None]]]
         every = list(zip(self._shown.rows, self._shown.intervals, strict=True))
         wanted = self._find.casefold()
         if wanted:
