@@ -1,4 +1,4 @@
-"""Answers that stay: each has an address, free to those who may see it; two of them compared; receipts checked.
+"""Answers that stay: each has an address, free to those who may see it; comparisons; checked receipts.
 
 `/datasets/{name}/answers/{number}` is a page; with `.json`, `.csv`, `.svg` or `.receipt` it is a file.
 Everything here is read from the ledger: no data is touched, and nothing is charged.
