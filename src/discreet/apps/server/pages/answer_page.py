@@ -270,7 +270,7 @@ def differences(one: Shown, other: Shown) -> dict[str, Any]:
     """Return, for each group of both answers, the difference of each shared number and its interval.
 
     Accuracy: both intervals hold at once with at least the sum of their confidences minus one, whatever ties
-    the two noises together; then the difference lies between the differences of opposite ends.
+    the two noises together; then the difference is between the differences of opposite ends.
     """
     keys = one.drawable().keys
     shared = [name for name in one.measures if name in other.measures]
