@@ -38,8 +38,8 @@ def _inline(node: exp.Select, join: exp.Join, most: int) -> int:
     used = [each for each in used if each.find_ancestor(exp.Select) is node]
     size = len(rows) * (len(used) + 1) * sum(2 + sum(1 for _ in there.walk()) for there, _ in pairs)
     if size > most:
-        refuse("too_long", "VALUES must be shorter, or its columns used less often. A public table may be long.",
-               place_of(join))  # fmt: skip
+        message = "VALUES must be shorter, or its columns used less often. A public table may be long."
+        refuse("too_long", message, place_of(join))
     tests = [_match(pairs, row) for row in rows]
     for column in used:
         if column.name.lower() not in columns:
