@@ -19,6 +19,7 @@ from discreet.kernel.losses import (
     parallel,
     pure,
     randomized_response,
+    staircase,
     zcdp,
 )
 from discreet.kernel.losses.term import Term
@@ -33,6 +34,10 @@ FAMILIES = {
     ),
     "discrete_gaussian": (discrete_gaussian(sigma=3), discrete_gaussian(sigma=4)),
     "bounded_range": (bounded_range(epsilon=0.5), bounded_range(epsilon=0.4)),
+    "staircase": (
+        staircase(epsilon=0.5, stairs=5, width=2),
+        staircase(epsilon=0.4, stairs=5, width=2),
+    ),
     "randomized_response": (
         randomized_response(epsilon=1, values=4),
         randomized_response(epsilon=0.9, values=4),

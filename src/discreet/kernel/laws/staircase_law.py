@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.kernel.laws.lattice_law import LatticeLaw, show
-from discreet.kernel.losses import PrivacyLoss, Relation, pure
+from discreet.kernel.losses import PrivacyLoss, Relation, pure, staircase
 from discreet.kernel.numerics import Arb, ball, certified_floor
 from discreet.kernel.randomness import Source, bernoulli_real, geometric, uniform_below
 
@@ -90,8 +90,11 @@ class StaircaseLaw(LatticeLaw):
         return float(self.step) ** 2 * _variance(float(self.epsilon), self.stairs, self.width)
 
     def loss(self, distance: Fraction, relation: Relation) -> PrivacyLoss:
-        """Return ε for each block begun: a shift by at most d steps moves by at most one stair."""
-        return pure(epsilon=self.epsilon * math.ceil(distance / (self.stairs * self.step)), relation=relation)
+        """Return the exact curve of a shift by at most d steps; of more, ε for each block begun."""
+        blocks = math.ceil(distance / (self.stairs * self.step))
+        if blocks > 1:
+            return pure(epsilon=self.epsilon * blocks, relation=relation)
+        return staircase(epsilon=self.epsilon, stairs=self.stairs, width=self.width, relation=relation)
 
     def describe(self) -> str:
         return f"staircase noise with epsilon {show(self.epsilon)} on multiples of {show(self.step)}"

@@ -24,6 +24,7 @@ from discreet.kernel.losses.parallel import parallel
 from discreet.kernel.losses.pure import pure
 from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.renyi import RenyiDP
+from discreet.kernel.losses.staircase import staircase
 from discreet.kernel.losses.zcdp import zcdp
 from discreet.kernel.numerics import exact_whole
 
@@ -39,6 +40,7 @@ LAWS: dict[str, Callable[..., PrivacyLoss]] = {
     "randomized_response": randomized_response,
     "channel": channel,
     "bounded_range": bounded_range,
+    "staircase": staircase,
     "pure": pure,
     "approximate": approximate,
     "zcdp": zcdp,

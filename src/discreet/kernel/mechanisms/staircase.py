@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from discreet.kernel.laws import StaircaseLaw, choose_width, show
-from discreet.kernel.losses import PrivacyLoss, Relation, pure
+from discreet.kernel.losses import PrivacyLoss, Relation, staircase
 from discreet.kernel.mechanisms.additive import Additive
 from discreet.kernel.mechanisms.lattice import SMALLEST_PRICE, choose_step
 from discreet.kernel.mechanisms.mechanism import Case
@@ -81,8 +81,9 @@ class Staircase(Additive):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """Return the loss of any ε-DP mechanism."""
-        return pure(epsilon=self.epsilon, relation=self.relation)
+        """Return the exact loss of each number, once for each of them."""
+        each = staircase(epsilon=self._price, stairs=self._stairs, width=self.width, relation=self.relation)
+        return self.dimension * each
 
     def describe(self) -> str:
         """Return a sentence that states the law."""
