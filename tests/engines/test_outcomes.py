@@ -6,7 +6,9 @@ nothing that is charged can fail by a value.
 """
 
 import contextlib
+import datetime
 import itertools
+import time
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -21,15 +23,16 @@ from discreet.asking.engines.duckdb.dialect import DuckDBDialect
 from discreet.asking.engines.sql import SQL_TYPES, binary, cast, whole
 from discreet.asking.engines.sql.dialect import TryCasting
 from discreet.asking.engines.sql.relations import _clamp, place
-from discreet.asking.planning import plan_asked
-from discreet.asking.queries import to_sql
+from discreet.asking.planning import plan_asked, plan_exact
+from discreet.asking.policy import from_toml
+from discreet.asking.queries import read_question, to_sql
 from discreet.asking.queries.functions import FUNCTIONS
 from discreet.asking.queries.nodes import Aggregate, Call
 from discreet.asking.release import release_invented
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
-from engines.extremes import AGGREGATES, NEIGHBOURS, POLICY, ROWS, nodes, questions
+from engines.extremes import AGGREGATES, LAST, NEIGHBOURS, POLICY, ROWS, nodes, questions
 from engines.people import as_arrow
-from engines.registry import fill
+from engines.registry import MAKERS as ENGINE_MAKERS, fill
 
 NODES = {"Aggregate", "Call", "Case", "Join", "Literal", "Name", "Nested", "Order", "Output", "Select",
          "TableName", "Union"}  # fmt: skip
@@ -195,6 +198,53 @@ def test_the_widest_range_there_is_tells_nothing(opened, aggregate):
     for engine in engines:
         plan = planned(f"SELECT {aggregate}({told}) AS m, MIN(a * a) AS n FROM t", engine.policy)
         assert outcome(plan, engine) == "answered"
+
+
+ENDS = """
+[dataset]
+id = "ends"
+budget = { epsilon = 1, delta = 1e-6 }
+[tables.e]
+unit = "person"
+[tables.e.columns]
+person = { type = "integer" }
+d = { type = "date" }
+m = { type = "timestamp" }
+"""
+ENDS_OF_TIME = [
+    (day, moment)
+    for day in (datetime.date(1, 1, 1), datetime.date(9999, 12, 31))
+    for moment in (datetime.datetime(1, 1, 1), datetime.datetime(1, 1, 1, 23, 59, 59, 999999), LAST,
+                   datetime.datetime(9999, 12, 31), datetime.datetime(2026, 3, 29, 2, 30))
+]  # fmt: skip
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Sets the clock of this machine to a time zone."""
+
+    def turn(zone):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield turn
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize("name", ["duckdb", "postgresql", "spark"])
+def test_the_ends_of_time_are_groups_like_others_on_any_clock(request, clock, name):
+    """A group is read back as it is stored, from the first microsecond of the year 1 to the last of 9999."""
+    policy = from_toml(ENDS)
+    rows = {"e": [{"person": place, "d": day, "m": moment}
+                  for place, (day, moment) in enumerate(ENDS_OF_TIME)]}  # fmt: skip
+    question = read_question("SELECT d, m, COUNT(*) AS n FROM e GROUP BY d, m", policy)
+    (found,) = plan_exact(question, salt=5)
+    with ENGINE_MAKERS[name](request, policy, rows) as engine:
+        for zone in ("UTC", "Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin"):
+            clock(zone)
+            table = engine.run(found.plans[0])
+            assert sorted(table.groups) == sorted(ENDS_OF_TIME), zone
 
 
 @pytest.mark.soak

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sqlglot import exp
 
-from discreet.asking.engines import DuckDBEngine, MemoryEngine, SparkEngine
+from discreet.asking.engines import DuckDBEngine, MemoryEngine
 from discreet.asking.engines.sql import binary, call, column, whole
 from discreet.asking.engines.sql.weighing import Weighing
 from discreet.asking.planning import Bernstein, Excess, Lattice, Limit, Sum, weighted_reach_of
 from discreet.asking.planning.widths import check_widths
-from discreet.errors import EngineFailure, PolicyViolation, UnsupportedQuery
+from discreet.errors import EngineFailure, UnsupportedQuery
 from engines.extremes import POLICY, ROWS
 from engines.people import BIG, as_arrow, crowd, tables
 from engines.registry import MAKERS
@@ -309,8 +309,6 @@ def fits(plan):
 
 def test_no_value_of_any_row_makes_a_weighted_plan_fail(opened):
     """Questions at the ends of every range and type, asked of a table that holds all those ends."""
-    if opened.step == FEW["spark"]:
-        return  # there a policy with a limit is refused: the next test
     reference, met = MemoryEngine(POLICY, ROWS), 0
     with opened(POLICY, ROWS) as engine:
         for _, plan in asked(engine.policy, 1, OFTEN):
@@ -320,9 +318,3 @@ def test_no_value_of_any_row_makes_a_weighted_plan_fail(opened):
                 assert seen(engine.run(each)) == seen(reference.run(each))
                 met += 1
     assert met >= OFTEN
-
-
-def test_a_limit_is_refused_on_spark_before_anything_is_read():
-    limited = replace(POLICY, tables=tuple(replace(table, limit="auto") for table in POLICY.tables))
-    with pytest.raises(PolicyViolation, match="limit must not be declared on Spark"):
-        SparkEngine(limited, {}, session=object())

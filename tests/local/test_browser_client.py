@@ -202,7 +202,7 @@ FAULTS = {
 }
 
 
-def audit(protocol, faults, command="reports", neighbours=(0, 5), claim=None, samples=20_000):
+def audit(protocol, faults, *, command="reports", neighbours=(0, 5), claim=None, samples=20_000):
     def sample(data, n):
         found = node(command, protocol=protocol.to_json(), value=data, count=n, faults=faults)
         return [json.dumps(report) for report in found]

@@ -129,8 +129,8 @@ def test_the_likeliest_shares_are_likelier_than_any_others_and_err_less_than_raw
 
 @pytest.mark.parametrize(("epsilon", "people"), [(1, 100_000), (4, 20_000)])
 def test_the_likeliest_shares_of_thousands_of_values_are_certified(epsilon, people):
-    """log L is concave, so no shares gain more than the largest slope less n. Here the slopes come from a table
-    of which report supports which value; the shares that the search starts from are further away."""
+    """log L is concave, so no shares gain more than the largest slope less n. Here the slopes come from a
+    table of which report supports which value; the shares that the search starts from are further away."""
     protocol = dp.local.choice(domain=2000, epsilon=epsilon)
     truth = np.minimum(np.random.default_rng().zipf(1.5, people) - 1, 1999)
     shares = protocol.collect(protocol.randomize_many(truth))

@@ -75,6 +75,8 @@ def test_without_the_price_of_choosing_the_moments_are_too_small(monkeypatch):
     truth = math.log(sum(float(x) * float(x / y) ** 49 for x, y in zip(p, q, strict=True))) / 49
     loss = channel(list(pair)).best_of(1000)
     assert truth <= loss.renyi(50)
+    once, best = (max(abs(math.log(a / b)) for a, b in zip(*laws, strict=True)) for laws in (pair, (p, q)))
+    assert 2.5 * once < best <= loss.epsilon(delta=0)  # so that twice would not do
     monkeypatch.setattr(best_of, "_chosen", lambda family, bits: 0)
     assert truth > loss.renyi(50)
 

@@ -52,5 +52,8 @@ def test_under_rho_the_sum_of_all_draws_keeps_the_price_and_comes_near(text, pol
     keys = [each.keys_stage for each in plan.sets if each.keys_stage is not None]
     chosen = sum((step.loss for step in keys if step.column is None), 0 * plan.loss)
     assert plan.loss == drawn + chosen
+    if text in FOUND:  # in any of the grouping sets
+        assert plan.needs_delta
+        assert 0 < plan.price.delta <= Fraction(1, 1000)
     if text in SPENT:
         assert 0.99 / 8 <= plan.loss.rho <= 1 / 8

@@ -198,6 +198,11 @@ def test_whatever_is_found_the_promise_covers_it(
     plan.promises[-1].check([stage for each in finished.sets for stage in each.stages])
     assert finished.loss == plan.loss
     assert finished.price == plan.price
+    named = dp.ApproxDP(epsilon, delta).loss if measure == "epsilon" else dp.ZCDP(epsilon).loss
+    if measure == "epsilon":  # search and rest together cost no more than was named
+        assert plan.loss.delta(epsilon=epsilon) <= named.delta(epsilon=epsilon)
+    else:
+        assert plan.loss.rho <= named.rho
 
 
 def policy_of(budget, relation):

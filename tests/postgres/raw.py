@@ -6,6 +6,7 @@ import hmac
 import secrets
 import socket
 import struct
+import time
 from typing import Any
 
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
@@ -56,6 +57,7 @@ class Raw:
     def __init__(self, port: int, *, timeout: float = 60) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.key: tuple[int, int] = (0, 0)
+        self.sent = 0.0
 
     def __enter__(self) -> "Raw":
         return self
@@ -64,6 +66,7 @@ class Raw:
         self.socket.close()
 
     def send(self, *messages: bytes) -> "Raw":
+        self.sent = time.monotonic()  # before it leaves: a reply cannot seem quicker than it was
         self.socket.sendall(b"".join(messages))
         return self
 

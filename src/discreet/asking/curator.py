@@ -72,9 +72,9 @@ class Curator(AbstractContextManager["Curator"]):
         types: Mapping[str, Any] | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Any] | None = None,
-        limit: RowLimit | None = None,
-        max_groups: int = 1,
-        max_rows: int = 1,
+        limit: RowLimit | Mapping[str, RowLimit] | None = None,
+        max_groups: int | Mapping[str, int] | None = None,
+        max_rows: int | Mapping[str, int] | None = None,
         relation: str = "add/remove",
         population: int | None = None,
         version: str = "1",
@@ -93,7 +93,7 @@ class Curator(AbstractContextManager["Curator"]):
         """Open a data set from a file, a data frame, or a table of the engine's database.
 
         The parameters up to `public` are the policy that a file would state (docs/guide/policy.md). With
-        several tables, `unit`, `types`, `bounds` and `keys` are mappings by table name.
+        several tables, `unit`, `types`, `bounds` and `keys` are mappings by table name; limits may be.
 
         Parameters
         ----------
@@ -112,8 +112,8 @@ class Curator(AbstractContextManager["Curator"]):
             The most that one person adds to COUNT, SUM, AVG and VARIANCE over all groups, in rows: a number,
             or "auto" to find it privately for each question. Rows beyond it count less; none is left out.
         max_groups, max_rows
-            Without a limit, and for other aggregates: in how many groups one person counts, and with how
-            many rows in each.
+            In how many groups one person counts, and with how many rows in each; one each unless declared.
+            Declared without a limit they bound all aggregates, otherwise those that take no limit.
         relation
             "add/remove" or "replace": how neighbouring data sets differ.
         population

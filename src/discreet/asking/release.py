@@ -53,6 +53,13 @@ def release_invented(plan: Plan, run: Run) -> tuple[Outcome, ...]:
     return _outcomes(plan, run_invented(plan.stages, run))
 
 
+def rehearse_draws(plan: Plan, run: Run) -> tuple[Plan, tuple[Outcome, ...], Rans]:
+    """Do the same, and return the plan with what its later stages became, its outcomes and its draws."""
+    ran = run_invented(plan.stages, run)
+    done = finish(plan, ran)
+    return done, _outcomes(done, ran), ran
+
+
 def _outcomes(plan: Plan, ran: Rans) -> tuple[Outcome, ...]:
     found = []
     for part, each in enumerate(plan.sets):

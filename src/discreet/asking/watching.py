@@ -99,7 +99,7 @@ class Watch:
         """Enter a question, before data is read; a server settles it, or says that it failed, when due."""
         plan, step = self._plan(question)
         if self.finished or self._has_failed:
-            last = "failed at its last question" if self._has_failed else "has given its last answer"
+            last = "failed at its last test" if self._has_failed else "has given its last answer"
             raise Finished(f"this watch {last}. Open another one.")
         if self._tests_left <= 0:
             raise Finished("this watch was asked as often as the policy allows. Open another one.")

@@ -210,7 +210,7 @@ def test_an_answer_is_charged_once_and_is_free_the_second_time(visitor, town):
     assert (first["charged"], again["charged"]) == (True, False)
     assert first["table"] == again["table"]
     assert "±" in first["table"]["rows"][0][0]["margin"]
-    assert any("rows beyond are not in these numbers" in note for note in first["table"]["notes"])
+    assert any("rows beyond are not in these numbers" in note for note in first["table"]["says"])
     assert float(town.spent().epsilon - before) == 0.5
     assert visitor.ask(path="explain", **body).json()["free"] is True
 

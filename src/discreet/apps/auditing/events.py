@@ -122,7 +122,7 @@ def _best_sets(counts: Counts, scores: tuple[Score, Score]) -> Iterator[tuple[in
 
 
 def _log_ratio(first: Counts, second: Counts) -> Counts:
-    """ln(P/Q) per bin, drawn towards 0 where there are few samples."""
+    """Return ln(P/Q) for each bin, shrunk towards 0 where there are few samples."""
     share = np.log((first + 0.5) / (second + 0.5)) - np.log((first.sum() + 1) / (second.sum() + 1))
     return np.asarray(share * (1 - np.exp(-(first + second) / 2)))
 

@@ -257,7 +257,7 @@ class _Settings:
 
 
 def _affordable(asks: int, plan: Plan) -> int:
-    """As many questions as a budget below delta = 1 pays for."""
+    """Return how many questions to ask: their deltas must add up to less than 1."""
     return min(asks, int(Fraction(99, 100) / plan.share.delta)) if plan.share.delta else asks
 
 

@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "history": "discreet.apps.cli.budget:history",
     "ledger": "discreet.apps.cli.ledger:app",
     "serve": "discreet.apps.cli.serve:app",
+    "mcp": "discreet.apps.cli.mcp:mcp",
     "lab": "discreet.apps.cli.serve:lab",
 }
 

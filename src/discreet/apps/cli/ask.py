@@ -146,8 +146,6 @@ def show(answer: Any) -> None:
     console.print(table)
     spent, left = answer.receipt.in_words("price"), answer.receipt.in_words("remaining")
     confidence = f"± at {float(answer.plan.confidence):.0%} confidence · " if noisy else ""
-    if any(each.private for each in answer.plan.sets):
-        console.print("[dim]Keys were found in the data: groups of few people are not shown.[/dim]")
     paid = f"price {spent} · remaining {left}"
     if not answer.charged:
         paid = f"{FREE} · price then {spent} · remaining then {left}"

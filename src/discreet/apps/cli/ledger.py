@@ -29,7 +29,7 @@ class Kept:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Allowed:
-    """A budget in the data set's own measure, and the data set if the ledger has several."""
+    """A budget given on the command line, in the measure of the data set's own."""
 
     dataset: str | None = None
     "The data set; needed where the ledger holds several."

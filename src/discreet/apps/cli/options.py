@@ -32,11 +32,11 @@ class DataOptions:
     types: Several = ()
     "A column's type, as opened=date; may be repeated."
     limit: str | None = None
-    "The most that one person adds over all groups, in rows: a number, or auto to find it privately."
-    max_groups: int = 1
-    "In how many groups one person may be."
-    max_rows: int = 1
-    "How many rows one person may have in a group."
+    "The most one person adds over all groups, in rows: a number, or auto to find it privately."
+    max_groups: int | None = None
+    "Without a limit: in how many groups one person may be; one unless stated."
+    max_rows: int | None = None
+    "Without a limit: how many rows one person may have in a group; one unless stated."
     budget: str | None = None
     "The data set's budget: 1, 1,1e-6 (epsilon,delta), rho=0.1 or mu=0.5; by default the ledger's own."
     ledger: str | None = None

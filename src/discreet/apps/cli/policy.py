@@ -27,8 +27,7 @@ budget = {{ epsilon = 1, delta = 1e-6 }}   # or {{ rho = 0.1 }}, {{ mu = 0.5 }}
 [tables.{name}]
 source = {source}
 unit = "?"           # the column that names the person; or each_row = true where each row is one
-max_groups = 1       # in how many groups of an answer one person may count
-max_rows = 1         # how many rows of one person may count in one group
+limit = "auto"       # the most rows that one person adds to an answer: found privately, or a number
 
 [tables.{name}.columns]
 """
@@ -149,12 +148,13 @@ def _unit_gaps(table: Table, columns: tuple[Column, ...] | None) -> Iterator[dic
 
 
 def _table_gaps(table: Table) -> Iterator[dict[str, str]]:
-    if isinstance(table.unit, UnitColumn | Through) and (table.max_groups, table.max_rows) == (1, 1):
+    single = table.limit is None and (table.max_groups, table.max_rows) == (1, 1)
+    if isinstance(table.unit, UnitColumn | Through) and single:
         yield _gap(
             table.name,
             "",
             "max_groups and max_rows are 1",
-            "a person with several rows counts with one of them; raise the limits if people have more",
+            'a person with several rows counts with one of them; write limit = "auto" to have a limit found',
         )
 
 

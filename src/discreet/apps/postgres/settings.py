@@ -251,7 +251,7 @@ def _checked_own(name: str, value: str) -> str:
     if own == "within" and value:
         read_within(value)
     if own == "bounds" and value not in ("", "auto"):
-        raise Refused("22023", "discreet.bounds must be auto.")
+        raise Refused("22023", "discreet.bounds must be auto or empty. Declare other bounds in the policy.")
     return value
 
 

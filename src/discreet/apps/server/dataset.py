@@ -1,7 +1,6 @@
 """One data set of the service, and everything a user may do with it. REST and pages both go through it."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from discreet.apps.server.approvals import Approval, Approvals, RepeatedApproval
 from discreet.apps.server.daily import Daily
 from discreet.apps.server.deadlines import FixedTimeExecutor
 from discreet.apps.server.http_errors import Busy, Unreachable, busy, not_found, too_late
+from discreet.apps.server.kept_answers import KeptAnswer, read_kept
 from discreet.apps.server.limits import Limits
 from discreet.apps.server.people import Person
 from discreet.apps.server.request_bodies import AskRequest
 from discreet.apps.server.watch_sessions import WatchSessions
 from discreet.apps.server.worker_pool import WorkerPool, read
-from discreet.asking.answers import Answer
+from discreet.asking.answers import Answer, Signer
 from discreet.asking.curator import Curator
 from discreet.asking.planning import Plan, as_notion, budget_of, price_of
 from discreet.asking.policy import Policy, read_budget
@@ -59,7 +59,10 @@ class Dataset:
         approvals: Approvals,
         daily: Daily,
         limits: Limits,
+        *,
+        signer: Signer,
     ) -> None:
+        self._signer = signer
         self._curator, self._executor, self._approvals, self._daily = curator, executor, approvals, daily
         self._watches, resources = WatchSessions(limits), curator.resources
         self._plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
@@ -127,6 +130,10 @@ class Dataset:
             if found.charged:
                 keep()
             return found
+
+    def waits(self, person: Person, plans: tuple[Plan, ...]) -> bool:
+        """Return whether this user needs an owner's approval for this price."""
+        return self._is_above(person, price_of(plans))
 
     def seconds(self, plans: tuple[Plan, ...]) -> float:
         """Return when an answer is due: from plan and policy alone, the deadline of each pass added up."""
@@ -262,10 +269,17 @@ class Dataset:
         """Return the receipts of an answered charge: a user's own, or any for an owner."""
         if not charge.isascii() or not charge.isdigit() or len(charge) > 18:
             raise not_found()
-        found = await self._executor.use_ledger(self._ledger.find_charge, int(charge))
-        if found is None or not found.answer or not (person.is_owner or found.analyst == person.name):
+        return [dict(each.receipt.facts) for each in await self.kept(person, int(charge))]
+
+    async def kept(self, person: Person, charge: int) -> list[KeptAnswer]:
+        """Return the stored answers of a charge to whoever may see them, free; each with a signed receipt."""
+        seen_by = None if person.is_owner else person.name
+        if not 0 < charge < 10**18:
             raise not_found()
-        return [facts["receipt"] for facts in json.loads(found.answer)["answers"]]
+        found = await self._executor.use_ledger(self._ledger.find_seen, charge, seen_by)
+        if found is None:
+            raise not_found()
+        return await self._executor.plan(partial(read_kept, found, self._signer))
 
     # --- owners --------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Small tables for users and approvals: a file next to the ledger, or in its PostgreSQL database."""
 
 import os
+import secrets
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = tuple[Any, ...]
 Result: TypeAlias = tuple[list[Row], int]  # rows found, number of rows changed
 PATIENCE_S = 10.0
+_SECRETS = ("CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)",)
 
 
 class Records(ABC):
@@ -109,6 +111,14 @@ def make_tables(records: Records, statements: Sequence[str]) -> None:
     """Create the tables that do not exist yet."""
     for statement in statements:
         records.change(statement)
+
+
+def secret_of(records: Records, name: str) -> bytes:
+    """Return the secret of this name, 32 random bytes: made once, and shared by all servers of a house."""
+    make_tables(records, _SECRETS)
+    made = secrets.token_hex(32)
+    records.change("INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING", name, made)
+    return bytes.fromhex(records.rows("SELECT value FROM secrets WHERE name = ?", name)[0][0])
 
 
 def _unreadable() -> LedgerConflict:

@@ -29,7 +29,7 @@ class AskRequest:
 
     @property
     def is_list(self) -> bool:
-        """Whether a list was asked, so that a list is answered."""
+        """Whether the body held a list of questions; the response is then a list of answers."""
         return isinstance(self.sql, tuple)
 
     @property

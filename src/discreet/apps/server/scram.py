@@ -5,14 +5,12 @@ A token has 256 random bits, so the number of iterations is the least that the s
 
 import hashlib
 import hmac
-import secrets
 from dataclasses import dataclass
 
-from discreet.apps.server.records import Records, make_tables
+from discreet.apps.server.records import Records, secret_of
 
 ITERATIONS = 4096
 SALT_BYTES = 16
-_TABLES = ("CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)",)
 
 
 @dataclass(frozen=True)
@@ -59,10 +57,7 @@ class Salts:
     """The salt of each name, known or not: derived from one secret, so that the two look the same."""
 
     def __init__(self, records: Records) -> None:
-        make_tables(records, _TABLES)
-        made = secrets.token_hex(32)
-        records.change("INSERT INTO secrets VALUES ('salts', ?) ON CONFLICT DO NOTHING", made)
-        self._secret = bytes.fromhex(records.rows("SELECT value FROM secrets WHERE name = 'salts'")[0][0])
+        self._secret = secret_of(records, "salts")
 
     def of(self, name: str) -> bytes:
         """Return the salt of a name."""

@@ -12,7 +12,8 @@ from discreet.apps.server.http_errors import busy, not_found, unauthenticated
 from discreet.apps.server.journal import Journal
 from discreet.apps.server.limits import Limits, Rate
 from discreet.apps.server.people import People, Person
-from discreet.apps.server.records import Records, open_records
+from discreet.apps.server.records import Records, open_records, secret_of
+from discreet.asking.answers import Signer
 from discreet.asking.curator import Curator
 from discreet.asking.policy import from_policy, sibling_path
 from discreet.errors import InvalidParameter
@@ -35,6 +36,7 @@ class Service:
         self.limits, self.journal = limits or Limits(), journal or Journal()
         self.people, self._approvals, self._records = People(records), Approvals(records), records
         self._daily = Daily(records)
+        self.signer = Signer(secret_of(records, "receipts"))
         self.executor = FixedTimeExecutor(self.limits)
         self.datasets: Mapping[str, Dataset] = self._open(curators)
         self._by_token, self._by_address = Rate(self.limits.token_per_s), Rate(self.limits.address_per_s)
@@ -105,7 +107,9 @@ class Service:
     def _open(self, curators: Iterable[Curator]) -> dict[str, Dataset]:
         datasets: dict[str, Dataset] = {}
         for curator in curators:
-            dataset = Dataset(curator, self.executor, self._approvals, self._daily, self.limits)
+            dataset = Dataset(
+                curator, self.executor, self._approvals, self._daily, self.limits, signer=self.signer
+            )
             if dataset.name in datasets:
                 raise InvalidParameter(
                     f"id must be different for each data set, got {dataset.name!r} twice.", parameter="id"

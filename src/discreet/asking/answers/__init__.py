@@ -5,7 +5,9 @@ from discreet.asking.answers.chart import Drawable, draw_chart
 from discreet.asking.answers.described import Described, describe
 from discreet.asking.answers.line import columns_with_intervals
 from discreet.asking.answers.receipt import FREE, Receipt
-from discreet.asking.answers.stored import restore, store
+from discreet.asking.answers.shown import Shown
+from discreet.asking.answers.signed import Checked, Signer, check_receipt, digest_of_rows, fingerprint
+from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme
 from discreet.asking.answers.wording import align, show_error, show_value, uneven_ends
 
@@ -17,16 +19,25 @@ __all__ = [
     "AddingUp",
     "Adjusted",
     "Answer",
+    "Checked",
     "Described",
     "Drawable",
     "Drawing",
     "NonNegative",
     "Receipt",
+    "Shown",
+    "Signer",
     "Theme",
     "align",
+    "bounds_of",
+    "check_receipt",
     "columns_with_intervals",
     "describe",
+    "digest_of_rows",
     "draw_chart",
+    "fingerprint",
+    "kept_answers",
+    "released",
     "restore",
     "show_error",
     "show_value",

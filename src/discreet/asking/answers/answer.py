@@ -2,9 +2,7 @@
 released.
 """
 
-import datetime
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +15,8 @@ from discreet.asking.answers.chart import Drawable
 from discreet.asking.answers.line import Line, slots
 from discreet.asking.answers.notebook import as_html
 from discreet.asking.answers.receipt import FREE, Receipt
-from discreet.asking.answers.wording import align, as_csv, cell, show_value
+from discreet.asking.answers.shown import Shown, with_ends
+from discreet.asking.answers.wording import align, cell, show_value
 from discreet.asking.planning import Plan
 from discreet.asking.policy import Type, Value
 from discreet.kernel.numerics import Interval, Real, exact_confidence
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+
+HIDDEN = "keys were found in the data: groups of few people are not shown"
 
 Row: TypeAlias = Mapping[str, Value]
 Groups: TypeAlias = tuple[tuple[Value, ...], ...]
@@ -94,10 +95,12 @@ class Answer:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What limits left out of the numbers, a line each."""
+        """What limits left out of the numbers, and thresholds of the groups, a line each."""
         said = [self.plan.note()]
         for each, (_, numbers) in zip(self.plan.sets, self.released, strict=True):
             said += [one.note(row) for row in numbers[:1] for one in each.estimators]
+        if any(each.private for each in self.plan.sets):
+            said.append(HIDDEN)
         return tuple(dict.fromkeys(note for note in said if note is not None))
 
     @property
@@ -197,7 +200,7 @@ class Answer:
         if confidence is None:
             return [dict(row) for row in self.rows]
         level = exact_confidence(confidence)
-        return [_with_ends(row, intervals) for row, intervals in self._at(level)]
+        return [with_ends(row, intervals) for row, intervals in self._at(level)]
 
     def to_pandas(self, *, confidence: Real | None = None) -> "pandas.DataFrame":
         """Return a pandas frame, interval ends next to the values; at the answer's confidence or another."""
@@ -224,12 +227,24 @@ class Answer:
     def _with_intervals(self, confidence: Real | None) -> list[dict[str, Value]]:
         return self.records(confidence=self.plan.confidence if confidence is None else confidence)
 
+    @cached_property
+    def shown(self) -> Shown:
+        """The table as its reader sees it, without the plan."""
+        noisy = self._noisy_columns()
+        return Shown(
+            self.types,
+            tuple(name for name in noisy if self.types[name] in ("integer", "number")),
+            tuple(noisy),
+            self.rows,
+            self.intervals,
+            float(self.plan.confidence),
+            self.notes,
+            self.remarks,
+        )
+
     def drawable(self) -> Drawable:
         """Return what a chart is drawn from."""
-        noisy = self._noisy_columns()
-        measures = [name for name in noisy if self.types[name] in ("integer", "number")]
-        keys = [name for name in self.columns if name not in noisy]
-        return Drawable(tuple(keys), tuple(measures), self.rows, self.intervals, float(self.plan.confidence))
+        return self.shown.drawable()
 
     def _noisy_columns(self) -> list[str]:
         """Return the columns that the noise decides."""
@@ -243,14 +258,7 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         """Return rows, intervals and receipt, for programs."""
         return {
-            "columns": list(self.columns),
-            "rows": [{name: _plain(value) for name, value in row.items()} for row in self.rows],
-            "intervals": [
-                {name: None if each is None else [_plain(end) for end in each] for name, each in row.items()}
-                for row in self.intervals
-            ],
-            "confidence": float(self.plan.confidence),
-            "notes": list(self.notes),
+            **self.shown.to_json(),
             **({"failure": self.failure} if self.failure else {}),
             **({"marked": list(self.marked)} if self.marked else {}),
             "charged": self.charged,
@@ -294,10 +302,7 @@ class Answer:
 
     def to_csv(self) -> str:
         """Return the table as CSV, interval ends next to the values."""
-        records = self.records(confidence=self.plan.confidence)
-        names = list(records[0]) if records else list(self.columns)
-        lines: list[list[Value]] = [[*names], *([row[name] for name in names] for row in records)]
-        return "".join(",".join(as_csv(value) for value in line) + "\n" for line in lines)
+        return self.shown.to_csv()
 
     def save(self, folder: str | Path) -> None:
         """Write the table, its receipt and a data dictionary into a folder."""
@@ -327,21 +332,6 @@ class Answer:
             return self.marked
         return tuple(name for name, expression in question.columns
                      if any(each.index >= len(question.keys) for each in slots(expression)))  # fmt: skip
-
-
-def _with_ends(row: Row, intervals: Mapping[str, Interval | None]) -> dict[str, Value]:
-    ends: dict[str, Value] = dict(row)
-    for name, interval in intervals.items():
-        if interval is not None:
-            ends[f"{name}_lower"], ends[f"{name}_upper"] = interval
-    return ends
-
-
-def _plain(value: Value) -> Any:
-    """Return a value that JSON has: dates as text, and nothing where a number is beyond all doubles."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 def _rank(value: Value) -> tuple[bool, Any]:

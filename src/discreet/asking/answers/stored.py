@@ -1,8 +1,6 @@
 """What the ledger keeps of answers, and how they are read again."""
 
-import datetime
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,27 +8,41 @@ from typing import Any
 
 from discreet.asking.answers.answer import Answer, Groups, Numbers
 from discreet.asking.answers.receipt import Receipt
+from discreet.asking.answers.shown import Shown, tagged, untagged
 from discreet.asking.planning import Plan, with_bounds
-from discreet.asking.policy import Value
 
 
 def store(answers: Sequence[Answer]) -> bytes:
     """Return what the ledger keeps of answers that were charged together: released numbers and receipts."""
     stored = [
         {
-            "sets": [
-                {
-                    "groups": [[_tagged(value) for value in group] for group in groups],
-                    "numbers": [list(row) for row in numbers],
-                }
-                for groups, numbers in answer.released
-            ],
-            **_bounds_of(answer.plan),
+            "sets": released(answer),
+            **bounds_of(answer.plan),
             "receipt": dict(answer.receipt.facts),
+            "shown": answer.shown.stored(),
         }
         for answer in answers
     ]
     return json.dumps({"format": 1, "answers": stored}, sort_keys=True, allow_nan=False).encode()
+
+
+def released(answer: Answer) -> list[dict[str, Any]]:
+    """Return the groups and numbers that were released."""
+    return [
+        {
+            "groups": [[tagged(value) for value in group] for group in groups],
+            "numbers": [list(row) for row in numbers],
+        }
+        for groups, numbers in answer.released
+    ]
+
+
+def kept_answers(stored: bytes) -> list[tuple[Shown | None, Receipt]]:
+    """Return the tables and receipts that `store` wrote; no table where an early version wrote none."""
+    return [
+        (Shown.read(facts["shown"]) if "shown" in facts else None, Receipt(facts["receipt"], charged=False))
+        for facts in json.loads(stored)["answers"]
+    ]
 
 
 def restore(plans: Sequence[Plan], stored: bytes, *, charged: bool = True) -> tuple[Answer, ...]:
@@ -47,7 +59,7 @@ def restore(plans: Sequence[Plan], stored: bytes, *, charged: bool = True) -> tu
     )
 
 
-def _bounds_of(plan: Plan) -> dict[str, Any]:
+def bounds_of(plan: Plan) -> dict[str, Any]:
     """Return the bounds that were found, if any had to be, and the confidence that decided the noise after
     it.
     """
@@ -67,26 +79,5 @@ def _with_bounds(plan: Plan, facts: Mapping[str, Any]) -> Plan:
 
 
 def _read_set(facts: Mapping[str, Any]) -> tuple[Groups, Numbers]:
-    groups = tuple(tuple(_untagged(value) for value in group) for group in facts["groups"])
+    groups = tuple(tuple(untagged(value) for value in group) for group in facts["groups"])
     return groups, tuple(tuple(row) for row in facts["numbers"])
-
-
-def _tagged(value: Value) -> Any:
-    """Return a label that JSON has: it has no dates, and no infinities."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
-    if isinstance(value, datetime.datetime):
-        return {"timestamp": value.isoformat()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}  # JSON has no infinities
-    return {"date": value.isoformat()} if isinstance(value, datetime.date) else value
-
-
-def _untagged(value: Any) -> Value:
-    if not isinstance(value, dict):
-        return value  # type: ignore[no-any-return]
-    if "number" in value:
-        return float(value["number"])
-    if "timestamp" in value:
-        return datetime.datetime.fromisoformat(value["timestamp"])
-    return float(value["number"]) if "number" in value else datetime.date.fromisoformat(value["date"])

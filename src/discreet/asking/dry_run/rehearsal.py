@@ -1,6 +1,6 @@
 """A plan run on invented people: values from every row, from the bounded rows, and as released."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -15,16 +15,16 @@ from discreet.asking.planning import (
     Lattice,
     Plan,
     QuestionLike,
-    SetPlan,
     Sum,
+    TableStage,
     plan_asked,
 )
 from discreet.asking.policy import Policy, Value
 from discreet.asking.queries import Slot, walk
-from discreet.asking.release import Outcome, release_invented
+from discreet.asking.release import Outcome, Rans, rehearse_draws
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Interval, Real
-from discreet.kernel.plan import Output, Released
+from discreet.kernel.plan import Output, Ran, Released
 
 Run: TypeAlias = Callable[[ExactPlan], ExactTable]
 
@@ -131,12 +131,6 @@ def try_out(
             'bounds must be declared for a dry run. Leave out bounds="auto".', parameter="bounds"
         )
     (plan,) = plan_asked(question, complete(policy), **terms)
-    if plan.weighs:
-        raise InvalidParameter(
-            "a dry run must be of a table without limit: what a limit does depends on how many rows people "
-            "have, which the policy does not say.",
-            parameter="limit",
-        )
     plan = replace(plan, after=None)  # of the answer itself, not of what is selected from it
     return rehearse(plan, Belief.read(people=people, rows=rows, beyond=beyond, policy=plan.policy))
 
@@ -151,9 +145,9 @@ def rehearse(plan: Plan, belief: Belief) -> DryRun:
     def run(exact: ExactPlan) -> ExactTable:
         return _repeat(engine.run(replace(exact, salt=0)), alike)  # the same rows are left out each time
 
-    released = release_invented(plain, run)
-    bounded = _exactly(plain, released, run)
-    every = _exactly(plain, released, lambda exact: run(_widen(exact)))
+    plain, released, ran = rehearse_draws(plain, run)
+    bounded = _exactly(released, ran, run)
+    every = _exactly(released, ran, lambda exact: run(_widen(exact)))
     answers = [Answer(plain, each, Receipt({})) for each in (every, bounded, released)]
     return DryRun(plan, belief.invented(plan.policy) * alike, *answers)
 
@@ -165,17 +159,23 @@ def _repeat(table: ExactTable, times: int) -> ExactTable:
     return ExactTable(table.groups, totals, tallies)
 
 
-def _exactly(plan: Plan, released: tuple[Outcome, ...], run: Run) -> tuple[Outcome, ...]:
-    """Return the outcomes without noise, for the groups that were released."""
-    return tuple(_exactly_set(*each, run) for each in zip(plan.sets, released, strict=True))
+def _exactly(released: tuple[Outcome, ...], ran: Rans, run: Run) -> tuple[Outcome, ...]:
+    """Return the outcomes without noise, for the groups that were released and under the limits found."""
+    parts = ([one for one in ran if one.draw.part == part] for part in range(len(released)))
+    return tuple(_exactly_set(*each, run) for each in zip(released, parts, strict=True))
 
 
-def _exactly_set(each: SetPlan, released: Outcome, run: Run) -> Outcome:
-    groups, before = released.groups, Released((Output(groups=released.groups),))
-    columns = [
-        stage.exact(stage.take([run(plan) for plan in stage.reads], before), groups) for stage in each.columns
-    ]
-    return Outcome(groups, tuple(zip(*columns, strict=True)))
+def _exactly_set(released: Outcome, ran: Sequence[Ran[ExactPlan, ExactTable]], run: Run) -> Outcome:
+    groups, columns = released.groups, dict[int, Sequence[int]]()
+    if not groups:
+        return released
+    before = Released((Output(groups=groups),))
+    for stage, output in ran:
+        if isinstance(stage, TableStage) and stage.column is not None:
+            given = stage.take([run(plan) for plan in stage.reads], before)
+            columns.update(stage.exact_columns(given, groups))
+        before = before.then(Output(numbers=output.numbers))
+    return Outcome(groups, tuple(zip(*(columns[each] for each in sorted(columns)), strict=True)))
 
 
 def _widen(exact: ExactPlan) -> ExactPlan:
@@ -184,7 +184,8 @@ def _widen(exact: ExactPlan) -> ExactPlan:
     if tally is not None and tally.lattice is not None:
         tally = replace(tally, lattice=_unbounded(tally.lattice))
     measures = tuple(map(_widen_measure, exact.measures))
-    return replace(exact, measures=measures, tally=tally, max_groups=_FAR, max_rows=_FAR)
+    limit = exact.limit and replace(exact.limit, most=_FAR)  # in the same parts of a step
+    return replace(exact, measures=measures, tally=tally, max_groups=_FAR, max_rows=_FAR, limit=limit)
 
 
 def _widen_measure(measure: ExactMeasure) -> ExactMeasure:

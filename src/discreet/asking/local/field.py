@@ -84,7 +84,7 @@ class Field:
 
 @lru_cache(maxsize=16)
 def _tables(q: int) -> tuple[Numbers, Numbers]:
-    """Every sum and product, by polynomial arithmetic."""
+    """Return the tables of sums and products, by polynomial arithmetic."""
     power = prime_power(q)
     assert power is not None
     p, degree = power

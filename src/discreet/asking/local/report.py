@@ -53,7 +53,10 @@ def listed(value: Any) -> list[Any] | None:
 def read_field(protocol: dict[str, Any], name: str) -> Any:
     """A field of a stored protocol."""
     if name not in protocol:
-        raise InvalidParameter(f"a protocol must have the field {name}.", parameter=name)
+        raise InvalidParameter(
+            f"a protocol must have the field {name}. Use the JSON that the collector published.",
+            parameter=name,
+        )
     return protocol[name]
 
 

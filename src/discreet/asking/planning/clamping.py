@@ -72,7 +72,7 @@ class ChooseEnd(TableStage):
         return Output(numbers=(self.mechanism.draw(given, source),))
 
     def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
-        raise NotImplementedError("dry runs refuse limits")
+        raise NotImplementedError("what it releases is no number of a group")
 
     def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
         moved = [0, *(a - b for one, other in zip(first, second, strict=True)

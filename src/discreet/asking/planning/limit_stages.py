@@ -96,7 +96,7 @@ class ChooseLimit(TableStage):
         return Output(numbers=(self.rungs[self.mechanism.draw(given, source)],))
 
     def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
-        raise NotImplementedError("dry runs refuse limits")
+        raise NotImplementedError("what it releases is no number of a group")
 
     def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
         moved = [0, *(a - b for one, other in zip(first, second, strict=True)
@@ -139,7 +139,7 @@ class CountAbove(TableStage):
         return Output(numbers=tuple(int(number) for number in self.mechanism.draw(list(given), source)))
 
     def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
-        raise NotImplementedError("dry runs refuse limits")
+        raise NotImplementedError("what it releases is no number of a group")
 
     def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
         yield from noise_moves(self.mechanism, first, second, name)
@@ -206,8 +206,16 @@ class AddNoiseToAll(TableStage):
         parts = [output.numbers[place * groups : (place + 1) * groups] for place in range(many)]
         return dict(enumerate(parts, start=self.column))
 
-    def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
-        raise NotImplementedError("dry runs refuse limits")
+    def exact(self, given: tuple[tuple[int, ...], ...], groups: Sequence[Any]) -> list[int]:
+        return list(given[0])
+
+    def exact_columns(
+        self, given: tuple[tuple[int, ...], ...], groups: Sequence[Any]
+    ) -> dict[int, list[int]]:
+        *parts, facts = given
+        assert self.column is not None
+        columns = [*map(list, parts), *([fact] * len(parts[0]) for fact in facts)]
+        return dict(enumerate(columns, start=self.column))
 
     def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
         yield from noise_moves(self.mechanism, first, second, name)

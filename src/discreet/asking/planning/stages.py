@@ -72,6 +72,11 @@ class TableStage(Draw[ExactPlan, ExactTable]):
     def exact(self, given: Any, groups: Sequence[Group]) -> list[int]:
         """Return the numbers of these groups without noise: for rehearsals on invented people."""
 
+    def exact_columns(self, given: Any, groups: Sequence[Group]) -> Mapping[int, Sequence[int]]:
+        """Return the numbers of these groups without noise, by the columns where they are."""
+        assert self.column is not None
+        return {self.column: self.exact(given, groups)}
+
     def groups(self, released: Released) -> Sequence[Group]:
         """Return the groups that get a number: the public ones, or those that were shown."""
         return released.groups if self.plan.labels is None else self.plan.labels

@@ -68,8 +68,8 @@ class Limit:
 
 @dataclass(frozen=True)
 class Excess:
-    """How much of the units' norms is above `start`: of each unit what is within `span` above it, in 2^bits
-    parts of the span, rounded down for each unit and then added up.
+    """The sum, over units, of the part of a unit's norm between `start` and `start + span`, in units of
+    span/2^bits, rounded down for each unit.
 
     With span = start it is what the next octave would still add, with span = 1 and bits = 0 the number of
     units above `start`.

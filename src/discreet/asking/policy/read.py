@@ -115,9 +115,9 @@ def from_arguments(
     types: Mapping[str, object] | None = None,
     bounds: Mapping[str, object] | None = None,
     keys: Mapping[str, object] | None = None,
-    limit: RowLimit | None = None,
-    max_groups: int = 1,
-    max_rows: int = 1,
+    limit: RowLimit | Mapping[str, RowLimit] | None = None,
+    max_groups: int | Mapping[str, int] | None = None,
+    max_rows: int | Mapping[str, int] | None = None,
     relation: str = "add/remove",
     population: int | None = None,
     version: str = "1",
@@ -131,17 +131,18 @@ def from_arguments(
     """Return the policy that the arguments of `Curator.open` state.
 
     `sources` maps table names to where they are (None: in memory); with several tables, `unit`, `types`,
-    `bounds` and `keys` are mappings by table name. `public` maps a name to (key, source).
+    `bounds` and `keys` are mappings by table name, and limits may be. `public` maps a name to (key, source).
     """
     several = len(sources) > 1
+    stated = {"limit": limit, "max_groups": max_groups, "max_rows": max_rows}
+    for setting, value in stated.items():
+        _check_tables(setting, value, sources)
     tables = tuple(
         Table(
             name=name,
             source=source,
             unit=_read_unit_of(name, unit, several=several),
-            limit=limit,
-            max_groups=max_groups,
-            max_rows=max_rows,
+            **_limits({each: _one_of(value, name) for each, value in stated.items()}),
             columns=read_columns(
                 types=_of_table(types, name, several=several),
                 bounds=_of_table(bounds, name, several=several),
@@ -205,11 +206,32 @@ def _read_table(name: str, settings: object, folder: Path | None) -> Table:
         name=name,
         source=_locate(settings.get("source"), folder, where),
         unit=unit,
-        limit=settings.get("limit"),
-        max_groups=settings.get("max_groups", 1),
-        max_rows=settings.get("max_rows", 1),
+        **_limits(settings),
         columns=_read_columns(settings, where),
     )
+
+
+def _limits(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a table's units are limited: as stated, else by one group and one row in it."""
+    groups, rows = (stated.get(each) for each in ("max_groups", "max_rows"))
+    return {
+        "limit": stated.get("limit"),
+        "max_groups": 1 if groups is None else groups,
+        "max_rows": 1 if rows is None else rows,
+    }
+
+
+def _one_of(value: object, table: str) -> object:
+    return value.get(table) if isinstance(value, Mapping) else value
+
+
+def _check_tables(setting: str, value: object, tables: Mapping[str, object]) -> None:
+    for name in value if isinstance(value, Mapping) else ():
+        if name not in tables:
+            raise InvalidParameter(
+                f"{setting} must name private tables, got {name!r}. Name one of {', '.join(tables)}.",
+                parameter=setting,
+            )
 
 
 def _read_public(name: str, settings: object, folder: Path | None) -> PublicTable:
@@ -272,9 +294,9 @@ class Opening(TypedDict, total=False):
     types: Mapping[str, Any]
     bounds: Mapping[str, Any]
     keys: Mapping[str, Any]
-    limit: RowLimit | None
-    max_groups: int
-    max_rows: int
+    limit: RowLimit | Mapping[str, RowLimit] | None
+    max_groups: int | Mapping[str, int] | None
+    max_rows: int | Mapping[str, int] | None
     relation: str
     population: int | None
     version: str

@@ -37,12 +37,13 @@ from discreet.kernel.ledger.entry import Entry, Head
 from discreet.kernel.ledger.failing import failed
 from discreet.kernel.ledger.file import LedgerFile, read_declaration
 from discreet.kernel.ledger.ledger import Ledger
-from discreet.kernel.ledger.request import Charge, Request
+from discreet.kernel.ledger.request import Answered, Charge, Request
 from discreet.kernel.ledger.statement import Balance, Record
 from discreet.kernel.ledger.verification import Verification
 
 __all__ = [
     "Anchor",
+    "Answered",
     "Balance",
     "Charge",
     "CommandAnchor",

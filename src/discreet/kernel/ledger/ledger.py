@@ -23,7 +23,7 @@ from discreet.kernel.ledger.charging import (
     take,
 )
 from discreet.kernel.ledger.declaration import Declaration, Ration, Sharing
-from discreet.kernel.ledger.request import Charge, Request
+from discreet.kernel.ledger.request import Answered, Charge, Request
 from discreet.kernel.ledger.statement import (
     Balance,
     Record,
@@ -243,6 +243,25 @@ class Ledger:
         """Return the charge of this data set with that number, and its answer if it has one."""
         row = self._store.read(lambda transaction: transaction.charge(charge))
         return None if row is None or row.dataset != self._dataset else _as_charge(row)
+
+    def find_seen(self, charge: int, analyst: str | None) -> Answered | None:
+        """Return an answered charge that this analyst may see: their own, or one that the owner lets analysts
+        share and that they need not pay for; with None, any. What is not there and what is not theirs look
+        the same.
+        """
+
+        def look(transaction: Transaction) -> Answered | None:
+            row, entry = transaction.charge(charge), transaction.entry(charge)
+            if row is None or entry is None or row.dataset != self._dataset or not row.answer:
+                return None
+            if analyst not in (None, row.analyst):
+                declared = owner_actions.declared(transaction, self._dataset)
+                if declared.answers == "own" or must_pay_to_read(transaction, declared, str(analyst), row):
+                    return None
+            facts = entry.facts
+            return Answered(row.id, row.analyst, facts["time"], facts["version"], entry.digest, row.answer)
+
+        return self._store.read(look)
 
     def _abandon_the_dead(self, transaction: Transaction) -> None:
         """End the charges whose process is gone: they are never run again."""

@@ -83,6 +83,18 @@ class Charge:
     answer: bytes | None = None
 
 
+@dataclass(frozen=True)
+class Answered:
+    """An answered charge as its reader sees it: whose, when, on what version, where in the chain."""
+
+    charge: int
+    analyst: str
+    time: str
+    version: str
+    chain: str  # the digest of the charge's entry: of all that came before it, and of nothing after
+    answer: bytes
+
+
 def check_name(text: str, *, name: str) -> str:
     """Return a printable name of bounded length."""
     if not isinstance(text, str) or not 0 < len(text) <= LONGEST_NAME or not text.isprintable():

@@ -24,7 +24,7 @@ Work: TypeAlias = Callable[[Transaction], Any]
 
 
 class Job(Generic[Item]):
-    """One unit of work and what became of it."""
+    """A unit of work, and its result or error once it is done."""
 
     def __init__(self, work: Item) -> None:
         self.work = work

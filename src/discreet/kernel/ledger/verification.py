@@ -185,7 +185,7 @@ def replay(entries: Iterable[Entry]) -> Replay:
 
 
 def verify(transaction: Transaction, guard: Guard) -> Verification:
-    """Compare tables with entries, and the end with seal and anchors; the first difference is an error."""
+    """Check tables against entries, and the chain's end against seal and anchors; raise at a difference."""
     guard.check(transaction)
     found = replay(transaction.entries())
     if transaction.head() != found.head:

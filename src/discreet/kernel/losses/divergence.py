@@ -56,5 +56,5 @@ def _rows(p: Distribution, q: Distribution) -> list[tuple[Fraction, Fraction]]:
         pairs = list(zip(p, q, strict=True))
     rows = [(exact_probability(a, name="p"), exact_probability(b, name="q")) for a, b in pairs]
     if sum(a for a, _ in rows) != 1 or sum(b for _, b in rows) != 1:
-        raise InvalidParameter("p and q must each sum to 1. Give them as exact fractions.")
+        raise InvalidParameter("p and q must each sum to 1, exactly. Pass fractions.Fraction values.")
     return [(a, b) for a, b in rows if a or b]

@@ -41,7 +41,7 @@ def as_numbers(values: Any) -> NDArray[Any]:
     if array.ndim != 1 or array.dtype.kind not in "iufO":
         raise InvalidParameter("values must be a list of numbers.", parameter="values")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InvalidParameter("values must be finite.", parameter="values")
+        raise InvalidParameter("values must be finite. Drop NaN and infinities.", parameter="values")
     if array.dtype.kind == "f" or (array.dtype.kind in "iu" and np.all(np.abs(array) < 1 << 53)):
         return array.astype(np.float64)
     return array.astype(object)

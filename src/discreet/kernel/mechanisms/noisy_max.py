@@ -69,7 +69,7 @@ class NoisyMax(NoisySelection):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """Return Bounded range ε with Gumbel noise; else the loss of any ε-DP mechanism."""
+        """Return the loss: bounded range ε with Gumbel noise, otherwise that of any ε-DP mechanism."""
         family = bounded_range if self.noise == "gumbel" else pure
         return family(epsilon=self.epsilon, relation=self.relation)
 

@@ -301,5 +301,7 @@ def _positive(s: Real) -> Fraction:
 
 def _listed(reports: Any) -> Any:
     if not isinstance(reports, list | tuple | np.ndarray):
-        raise InvalidParameter("reports must be a list or an array.", parameter="reports")
+        raise InvalidParameter(
+            "reports must be a list or an array of what release returned.", parameter="reports"
+        )
     return reports

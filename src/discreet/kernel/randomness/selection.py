@@ -163,8 +163,7 @@ def _entries(gaps: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _accumulate(gaps: Gaps, shift: int) -> NDArray[np.int64]:
-    """Return cumulative upper bounds of the weights, in units of 2^(shift - 62): at most 2^62 in all, and
-    exact."""
+    """Return exact running sums of the weights' upper bounds, in units of 2^(shift - 62), at most 2^62."""
     bounds = _coarser_bounds(shift)
     cumulative = np.empty(gaps.size, dtype=np.int64)
     carried = np.int64(0)

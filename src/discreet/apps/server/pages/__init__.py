@@ -2,12 +2,14 @@
 
 from fastapi import APIRouter
 
-from discreet.apps.server.pages import ask_page, dataset_pages, owner, session_auth
+from discreet.apps.server.pages import answer_page, ask_page, dataset_pages, owner, session_auth
 
 router = APIRouter(include_in_schema=False)
 for _part in (
     session_auth.login_router,
     dataset_pages.router,
+    answer_page.file_router,
+    answer_page.page_router,
     ask_page.page_router,
     ask_page.json_router,
     ask_page.watch_router,

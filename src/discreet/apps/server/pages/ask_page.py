@@ -20,10 +20,12 @@ from discreet.apps.server.approvals import Approval
 from discreet.apps.server.dataset import Dataset
 from discreet.apps.server.http_errors import after_the_charge, as_json
 from discreet.apps.server.journal import digest_of, note
+from discreet.apps.server.pages.answer_page import charts_of, said
 from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_of, sql_name
-from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, price_of_plan, up
+from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, odds_of, price_of_plan, price_words, up
 from discreet.apps.server.pages.rendering import in_both_themes, page
-from discreet.apps.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor, check_csrf
+from discreet.apps.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor, check_csrf, read_form
+from discreet.apps.server.pages.tables import cell_of
 from discreet.apps.server.request_bodies import (
     WATCH_TERMS,
     AskRequest,
@@ -33,11 +35,10 @@ from discreet.apps.server.request_bodies import (
     read_watch,
 )
 from discreet.apps.server.rest.bearer_auth import read_body, service_of
-from discreet.asking.answers import Answer, draw_chart, show_error, show_value, uneven_ends
+from discreet.asking.answers import Answer
 from discreet.asking.planning import Plan
 from discreet.asking.policy import Policy, PublicTable, Table, spell
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
-from discreet.kernel.numerics import Interval
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
 KEYWORDS = (
@@ -48,8 +49,12 @@ KEYWORDS = (
 )  # fmt: skip
 MOST_KEYS = 200  # of a column, offered as completions
 MOST_ROWS = 2000  # of an answer, shown on the page
-WIDTHS = {"wide": 720.0, "narrow": 340.0}  # of a chart, in pixels
 
+
+FIELDS = ("sql", "kind", "amount", "confidence")  # of the form, and of an address that fills it in
+WAITS_TO_ASK = (
+    "This price needs an owner\u2019s approval. The question waits: ask it again once it is approved."
+)
 
 page_router = APIRouter(include_in_schema=False, route_class=PageRoute)
 json_router = APIRouter(include_in_schema=False)  # what the page's script calls; errors are JSON
@@ -57,17 +62,57 @@ json_router = APIRouter(include_in_schema=False)  # what the page's script calls
 
 @page_router.get("/datasets/{name}/ask")
 async def ask_page(request: Request, visitor: SignedIn, name: str) -> Response:
-    """Show the page."""
-    dataset = service_of(request).dataset(name)
+    """Show the page, filled in as the address says."""
+    filled = {field: request.query_params.get(field, "") for field in FIELDS}
+    return await _show_ask(service_of(request).dataset(name), visitor, filled)
+
+
+async def _show_ask(
+    dataset: Dataset,
+    visitor: Visitor,
+    filled: Mapping[str, str],
+    *,
+    problem: DiscreetError | None = None,
+    waits: str = "",
+) -> Response:
+    above = dataset.describe()["approve_above"]
     return page(
         "ask.html",
+        status=problem.status if problem else 202 if waits else 200,
         dataset=dataset,
         gauge=await gauge_of(dataset, visitor),
         examples=examples(dataset.policy),
         tables=describe(dataset.policy),
         completions=completions(dataset.policy),
+        filled={field: filled.get(field, "") for field in FIELDS},
+        key=secrets.token_hex(16),
+        problem=problem.message if problem else "",
+        waits=waits,
+        approve_above=price_words(above) if above and not visitor.person.is_owner else "",
         **visitor.frame,
     )
+
+
+async def _ask_by_form(request: Request, visitor: Visitor, name: str) -> Response:
+    """Ask what a form sent without a script says, and go to the answer's own page."""
+    fields = await read_form(request, csrf=visitor.csrf)
+    service = service_of(request)
+    dataset, kind = service.dataset(name), fields.get("kind", "")
+    try:
+        if kind not in ("epsilon", "rho", "within"):
+            raise InvalidParameter("kind must be epsilon, rho or within.", parameter="kind")
+        numbers = form_numbers({kind: fields.get("amount", ""), **fields}, (kind, "confidence"))
+        if kind not in numbers:
+            raise InvalidParameter("How much must be a number above 0, got nothing.", parameter="amount")
+        question = read_question(fields.get("sql"), service.limits)
+        note(request, dataset=name, question=digest_of([question]))
+        asked = AskRequest(question, numbers)
+        result = await dataset.ask(visitor.person, asked, key=fields.get("key") or None)
+    except DiscreetError as error:
+        return await _show_ask(dataset, visitor, fields, problem=error)
+    if isinstance(result, Approval):
+        return await _show_ask(dataset, visitor, fields, waits=WAITS_TO_ASK)
+    return RedirectResponse(f"/datasets/{quote(name, safe='')}/answers/{result.charge}", status_code=303)
 
 
 @page_router.get("/datasets/{name}/receipts/{charge}")
@@ -85,6 +130,7 @@ async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
     try:
         (plan,) = plans = await dataset.explain(asked)
         cost = await service_of(request).executor.plan(partial(cost_of_plan, plan))
+        odds = await service_of(request).executor.plan(partial(odds_of, plan))
     except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
         # A half-written question is not a failed request.
         return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
@@ -98,6 +144,8 @@ async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
             "figure": _figure(pictures.forecast, plan),
             "gauge": (await gauge_of(dataset, visitor)).parts(cost),
             "seconds": dataset.seconds(plans),
+            "waits": dataset.waits(visitor.person, plans),
+            "odds": odds,
         }
     )
 
@@ -105,6 +153,8 @@ async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
 @json_router.post("/datasets/{name}/ask")
 async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
     """Ask a question, and return its answer as a table and a chart."""
+    if request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        return await _ask_by_form(request, visitor, name)
     dataset, asked = await _read(request, visitor, name)
     result = await dataset.ask(visitor.person, asked, key=request.headers.get("idempotency-key"))
     if isinstance(result, Approval):
@@ -115,8 +165,9 @@ async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
             {
                 "charge": result.charge,
                 "charged": result.charged,
+                "price": price_words(answer.receipt.facts["price"]),
                 "table": table_of(answer),
-                "chart": charts_of(answer),
+                "chart": charts_of(answer.shown),
                 "gauge": (await gauge_of(dataset, visitor)).parts({}),
             }
         )
@@ -157,41 +208,15 @@ def completions(policy: Policy) -> list[dict[str, str]]:
 def table_of(answer: Answer) -> dict[str, Any]:
     """Return the released table as text: each value, and ± its interval where it has one."""
     rows = [
-        [_cell(row[column], ends[column]) for column in answer.columns]
+        [cell_of(row[column], ends[column]) for column in answer.columns]
         for row, ends in zip(answer.rows[:MOST_ROWS], answer.intervals[:MOST_ROWS], strict=True)
     ]
     return {
         "columns": list(answer.columns),
         "rows": rows,
         "left_out": max(0, len(answer.rows) - MOST_ROWS),
-        "confidence": f"{float(answer.plan.confidence):.4g}",
-        "has_intervals": any(each is not None for row in answer.intervals for each in row.values()),
-        "notes": list(answer.notes),
+        "says": said(answer.shown),
     }
-
-
-def _cell(value: Any, ends: Interval | None) -> Mapping[str, str]:
-    if ends is None or value is None:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return {"text": show_value(value), "kind": "number" if number else "key"}
-    return {"text": show_value(value, ends), "margin": margin(value, ends), "kind": "number"}
-
-
-def margin(value: int | float, ends: Interval) -> str:
-    """Return ± half the interval's width, or its two ends if it is not symmetric; rounded outwards.
-
-    >>> margin(20.0, Interval(-1234.56, 1274.56)), margin(5.0, Interval(0.0, 11358.8))
-    ('± 1,260', '0 to 11,360')
-    """
-    return uneven_ends(value, ends) or f"± {show_error(value, ends)}"
-
-
-def charts_of(answer: Answer) -> dict[str, str] | None:
-    """Return the answer's chart for wide and for narrow screens; None where no column is a number."""
-    table = answer.drawable()
-    if not table.measures:
-        return None
-    return {name: draw_chart(table, width=width).markup() for name, width in WIDTHS.items()}
 
 
 def _figure(draw: Callable[[Any], Picture], plan: Plan) -> Any:

@@ -148,6 +148,10 @@ def _table(table: Table, policy: Policy) -> dict[str, Any]:
 
 
 def _limits(table: Table) -> str:
+    if table.limit == "auto":
+        return "how much one unit adds over all groups is found privately"
+    if table.limit is not None:
+        return f"at most {table.limit:,} row{'s' * (table.limit > 1)} over all groups"
     groups = f"{table.max_groups} group{'s' * (table.max_groups > 1)}"
     rows = f"{table.max_rows} row{'s' * (table.max_rows > 1)}"
     return f"at most {groups}, and {rows} in each"

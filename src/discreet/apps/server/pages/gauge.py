@@ -1,5 +1,6 @@
 """The budget gauge of the pages: a bar, numbers rounded to the safe side, and how many questions fit."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,6 +10,7 @@ from discreet.apps.pictures.theme import with_power
 from discreet.asking.planning import Plan, budget_of, named_price, price_of
 from discreet.kernel.accounting import notion_json, rule_for
 from discreet.kernel.ledger import Balance
+from discreet.kernel.losses import risk
 from discreet.kernel.numerics import short_down, short_up
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ²"}  # what adds up; of μ it is the square
@@ -107,6 +109,15 @@ class BudgetGauge:
         ]
         return min(MANY, *counts) if counts else None
 
+    def fits_words(self, price: Mapping[str, Fraction], fits: int | None) -> str:
+        """Say how many such questions fit, and whether δ is what limits them."""
+        if fits is None:
+            return "—"
+        if fits >= MANY:
+            return "over a million"
+        without = self.fits({name: part for name, part in price.items() if name != "delta"})
+        return f"{fits:,}, limited by δ" if without is not None and without > fits else f"{fits:,}"
+
     def parts(self, price: Mapping[str, Fraction]) -> dict[str, Any]:
         """Return the gauge with the next question's price on it, and how many such questions fit."""
         limit, next_price = self.limit[self.measure], price.get(self.measure, Fraction(0))
@@ -115,6 +126,7 @@ class BudgetGauge:
             **self.bar,
             "next": float(min(100 * next_price / limit, Fraction(100))) if limit else 0.0,
             "fits": fits,
+            "fits_words": self.fits_words(price, fits),
             "texts": self.texts,
         }
 
@@ -144,10 +156,34 @@ def numbers_of(facts: Mapping[str, Any]) -> dict[str, Fraction]:
     return {name: number**2 if name == "mu" else number for name, number in numbers.items()}
 
 
+def price_words(price: Mapping[str, str]) -> str:
+    """Return a receipt's price as the pages write it, rounded up.
+
+    >>> price_words({"epsilon": "0.5", "delta": "0.000001"})
+    'ε 0.5, δ 10⁻⁶'
+    """
+    written = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "delta": "δ"}
+    parts = [(written[name], Fraction(number)) for name, number in price.items() if name in written]
+    return ", ".join(f"{symbol} {up(number)}" for symbol, number in parts if number)
+
+
 def price_of_plan(plan: Plan) -> dict[str, Fraction]:
     """Return the price of a plan, as it was stated or found."""
     price = price_of([plan])
     return {name: getattr(price, name) for name in NUMBERS if getattr(price, name, 0)}
+
+
+def odds_of(plan: Plan) -> str:
+    """Return what a question tells of one person, in odds: by its own certified curve, rounded up.
+
+    Wording: Nanayakkara et al., What are the chances? USENIX Security 2023.
+    """
+    chance = math.ceil(Fraction(risk(plan.loss).guess()) * 1000)
+    shown = f"{chance / 10:g}" if chance < 1000 else "all"
+    return (
+        "Someone who is unsure whether a person is in the data (50 in 100) guesses right after this answer "
+        f"in at most {shown} of 100 cases."
+    )
 
 
 def cost_of_plan(plan: Plan) -> dict[str, Fraction]:

@@ -1,6 +1,5 @@
 """Routes that ask: explain, ask, and watches."""
 
-import json
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -25,7 +24,7 @@ from discreet.apps.server.rest import schemas
 from discreet.apps.server.rest.bearer_auth import Admitted, Owner, read_body, service_of
 from discreet.apps.server.rest.schemas import many, record, replies
 from discreet.apps.server.service import Service
-from discreet.asking.answers import Answer, store
+from discreet.asking.answers import Answer, bounds_of, released
 from discreet.kernel.numerics import short_down, short_up
 
 Key: TypeAlias = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
@@ -129,12 +128,11 @@ def _answers(result: AskResult, *, as_list: bool) -> dict[str, Any]:
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    (stored,) = json.loads(store([answer]))["answers"]
     return {
         **answer.to_json(),
         "types": dict(answer.types),
-        "released": stored["sets"],
-        "bounds": stored.get("bounds"),
+        "released": released(answer),
+        "bounds": bounds_of(answer.plan).get("bounds"),
     }
 
 

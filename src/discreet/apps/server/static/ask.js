@@ -2,6 +2,8 @@
 "use strict";
 (() => {
   const WAIT_MS = 250; // after the last key
+  const OFFLINE = "The server cannot be reached. The price comes back with the connection.";
+  const LOST = "The connection was lost while asking. Ask again: if it was charged, that costs nothing.";
   const byId = (id) => document.getElementById(id);
   const root = document.querySelector(".ask");
   const form = byId("question");
@@ -10,6 +12,7 @@
   const completions = JSON.parse(byId("completions").textContent);
   const editor = Editor.make(area, byId("suggestions"), completions);
   const base = `/datasets/${encodeURIComponent(root.dataset.dataset)}`;
+  let key = ""; // of a request that has no reply yet: the same one is sent until there is a reply
   const csrf = document.querySelector("meta[name=csrf]").content;
   let timer = 0;
   let latest = 0;
@@ -28,7 +31,7 @@
       method: "POST",
       headers: { "content-type": "application/json", "x-csrf": csrf, ...headers },
       body: text,
-    });
+    }).catch(() => { throw Object.assign(new Error(OFFLINE), { offline: true }); });
     const found = await response.json();
     if (response.status === 401) leave();
     if (!response.ok) throw Object.assign(new Error(found.error.message), found.error);
@@ -37,7 +40,7 @@
 
   // The session is over: sign in again, and be back with what was written, if an address can hold it.
   function leave() {
-    const here = `${base}/ask?sql=${encodeURIComponent(area.value)}`;
+    const here = `${base}/ask?${new URLSearchParams({ sql: area.value, kind: form.kind.value, amount: form.amount.value, confidence: form.confidence.value })}`;
     window.location.assign(here.length > 4000 ? "/login" : `/login?next=${encodeURIComponent(here)}`);
   }
 
@@ -60,25 +63,39 @@
     return over;
   }
 
-  function fail(error) {
-    byId("sql-error").textContent = (error.message || "The server cannot be reached.").split("\n")[0];
-    editor.mark(error.place ?? null);
+  // Forget what was shown of the question before: no price, no red bar, no plan of another question.
+  function clear() {
+    byId("sql-error").textContent = byId("state").textContent = "";
+    editor.mark(null);
     send.disabled = true;
+    send.textContent = "Ask";
     facts([]);
-    byId("forecast").hidden = byId("plan").hidden = byId("free").hidden = true;
+    for (const id of ["forecast", "plan", "free", "odds", "needs-approval"]) byId(id).hidden = true;
+    const next = byId("gauge").querySelector(".next");
+    next.setAttribute("width", "0");
+    next.classList.remove("over");
+  }
+
+  function fail(error) {
+    clear();
+    byId("sql-error").textContent = error.message.split("\n")[0];
+    editor.mark(error.place ?? null);
   }
 
   function show(found) {
     byId("sql-error").textContent = "";
     editor.mark(null);
     byId("free").hidden = !found.free;
+    byId("needs-approval").hidden = !found.waits || found.free;
+    byId("odds").hidden = false;
+    byId("odds").textContent = found.odds;
     const text = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
     const [price, cost] = [text(found.price), text(found.cost)];
-    const fits = found.gauge.fits;
+    send.textContent = found.free ? "Ask, free" : `Ask for ${price}`;
     facts([
       ["price", found.free ? "free" : price],
       ...(price === cost || found.free ? [] : [["of the budget", cost]]),
-      ["such questions that fit", fits === null ? "—" : fits.toLocaleString("en")],
+      ["such questions that fit", found.gauge.fits_words],
       ["answer after", found.free ? "at once" : `${found.seconds} s`],
     ]);
     const over = drawGauge(found.gauge, found.free);
@@ -103,7 +120,8 @@
     const mine = ++latest;
     const text = body();
     if (!area.value.trim() || !text) {
-      send.disabled = true;
+      clear();
+      if (!text) byId("sql-error").textContent = "How much must be a number above 0, such as 0.1.";
       return;
     }
     try {
@@ -123,10 +141,8 @@
   function table(found) {
     const element = document.createElement("table");
     const caption = element.createCaption();
-    const said = found.has_intervals ? [`± holds with ${Math.round(found.confidence * 100)} % confidence.`] : [];
-    if (!found.rows.length) said.push("No group was large enough to be shown. That does not mean that there are none.");
-    if (found.left_out) said.push(`${found.left_out} more rows are not shown.`);
-    caption.textContent = [...said, ...found.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`)].join(" ");
+    if (found.left_out) found.says.push(`${found.left_out} more rows are not shown.`);
+    caption.textContent = found.says.join(" ");
     const head = element.createTHead().insertRow();
     found.columns.forEach((name, i) => {
       const cell = document.createElement("th");
@@ -157,7 +173,8 @@
     const section = byId("answer");
     byId("asked").textContent = asked.trim();
     section.hidden = false;
-    byId("paid").textContent = found.charged ? "charged" : "from the ledger, free";
+    byId("paid").textContent = found.charged ? `charged ${found.price}` : "from the ledger, free";
+    byId("open").href = `${base}/answers/${found.charge}`;
     byId("paid").classList.toggle("good", !found.charged);
     byId("receipt").href = `${base}/receipts/${found.charge}`;
     byId("answer-table").replaceChildren(table(found.table));
@@ -175,14 +192,16 @@
     const asked = area.value; // what is written meanwhile is another question
     asking = send.disabled = true;
     form.setAttribute("aria-busy", "true");
-    byId("state").textContent = "Charged, running. The answer leaves at its deadline, whatever the data.";
+    byId("state").textContent = "Asked. The answer leaves at its deadline, whatever the data.";
     try {
-      const key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+      key ||= Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
       const found = await post("ask", text, { "idempotency-key": key });
+      key = "";
       byId("state").textContent = found.waiting ? "This price needs an owner’s approval. Ask again once it is approved." : "";
       if (!found.waiting) showAnswer(found, asked);
     } catch (error) {
-      byId("state").textContent = error.message;
+      byId("state").textContent = error.offline ? LOST : error.message;
+      if (!error.offline) key = "";
     }
     asking = false;
     form.removeAttribute("aria-busy");
@@ -192,7 +211,8 @@
   }
 
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
-  form.addEventListener("input", later);
+  form.addEventListener("input", () => { key = ""; later(); });
+  window.addEventListener("online", explain);
   form.kind.addEventListener("change", () => {
     const within = form.kind.value === "within";
     form.querySelector("label[for=amount]").textContent = within ? "Error, at most ±" : "How much";
@@ -206,7 +226,6 @@
     area.focus();
     later();
   }));
-  const given = new URLSearchParams(window.location.search).get("sql");
-  if (given) area.value = given;
+  send.disabled = true;
   explain();
 })();

@@ -1,13 +1,13 @@
-"""Spark: where tables are large. Statements run in the cluster, and only their few rows leave it."""
+"""The Spark engine, for large tables: statements run in the cluster, and only a few rows of sums leave it."""
 
 import contextlib
+import datetime
 import os
 import re
 import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,45 @@ def _reads(frame: Any, columns: list[str]) -> bool:
     except Exception:  # noqa: BLE001  # its message may quote the data
         return False
     return True
+
+
+def _collect(frame: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of a frame.
+
+    PySpark's own times go through the clock of this machine, which has no first day of the year 1 and, east
+    of Greenwich, no last one of 9999. So times travel as numbers.
+    """
+    kinds = [field.dataType.simpleString() for field in frame.schema.fields]
+    plain = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
+    travelling = [TRAVELLING.get(kind, "{}").format(f"c{place}") for place, kind in enumerate(kinds)]
+    readers = [READERS.get(kind.partition("(")[0], _same) for kind in kinds]
+    return [
+        tuple(None if each is None else read(each) for read, each in zip(readers, row, strict=True))
+        for row in plain.selectExpr(*travelling).collect()
+    ]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _moment(microseconds: int) -> datetime.datetime:
+    return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=microseconds)
+
+
+def _day(days: int) -> datetime.date:
+    return datetime.date(1970, 1, 1) + datetime.timedelta(days=days)
+
+
+TRAVELLING = {
+    **dict.fromkeys(TIMES, "unix_micros(CAST({} AS TIMESTAMP))"),
+    "date": "unix_date({})",
+}
+READERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(TIMES, _moment),
+    "date": _day,
+    "decimal": int,
+}
 
 
 def rows_of(source: object) -> int | None:
@@ -213,10 +252,6 @@ class SparkEngine(SQLEngine):
         timeout_s: float | None = None,
         hashing: str = "fast",
     ) -> None:
-        if any(table.limit is not None for table in policy.tables):  # not every weighted plan can run there
-            raise PolicyViolation(
-                "limit must not be declared on Spark, and it is. Declare max_groups and max_rows instead."
-            )
         super().__init__(policy, hashing)
         self._sources = dict(sources or {})
         self._address, self._given_session, self._timeout_s = address, session, timeout_s
@@ -243,8 +278,8 @@ class SparkEngine(SQLEngine):
         self._closing()
 
     def _rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
-        found = self._fetch(statement, lambda frame: frame.collect())
-        return [tuple(int(each) if isinstance(each, Decimal) else each for each in row) for row in found]
+        found: list[tuple[Any, ...]] = self._fetch(statement, _collect)
+        return found
 
     def _columns(self, statement: exp.Expression) -> tuple[Any, ...]:
         table = self._fetch(statement, lambda frame: frame.toArrow())

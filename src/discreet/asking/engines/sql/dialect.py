@@ -71,7 +71,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def stored_type(self, physical: str) -> Type | None:
-        """Return the type that a column stored so has here; None for what questions cannot be about."""
+        """Return discreet's type for a column's stored type, or None if questions cannot use it."""
 
     @abstractmethod
     def read_column(self, name: str, physical: str, kind: Type) -> Built:

@@ -1,0 +1,12 @@
+"""An MCP server for assistants: the private questions of one token, over standard input and output.
+
+    make_server(Tools("https://dp.example.org", token="dp_...")).run()
+
+It holds no data and decides nothing: prices, caps, approvals and deadlines are the server's, for the token
+that it was given.
+"""
+
+from discreet.apps.mcp.server import make_server
+from discreet.apps.mcp.tools import Tools
+
+__all__ = ["Tools", "make_server"]
