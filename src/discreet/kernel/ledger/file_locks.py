@@ -1,4 +1,7 @@
-"""The system's locks on files. Where there are none (Windows), a ledger in a file is refused."""
+"""The system's locks on files. Where there are none (Windows), a ledger in a file is refused.
+
+Tested by: tests/local/test_client.py
+"""
 
 from discreet.errors import InvalidParameter
 
