@@ -98,6 +98,31 @@ def test_processes_that_answer_at_once_send_one_report(tmp_path):
     assert all(process.returncode == 0 for process in running)
 
 
+WITHOUT_LOCKS = """
+import sys
+sys.modules["fcntl"] = None  # as on Windows
+import discreet as dp
+for name in dp.__all__:
+    getattr(dp, name)
+drink = dp.local.choice(values=["tea", "coffee"], epsilon=1)
+client = dp.local.Client(sys.argv[1] + "/kept", per_survey=1, in_all=1)
+assert client.answer("june", drink, "tea") == client.answer("june", drink, "tea")
+open(sys.argv[1] + "/people.csv", "w").write("person,x\\n1,2\\n")
+try:
+    curator = dp.Curator.open(sys.argv[1] + "/people.csv", unit="person", budget=dp.PureDP(1))
+    curator.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.5)
+except dp.InvalidParameter as error:
+    print(error.message)
+"""
+
+
+def test_without_locks_of_files_clients_run_and_a_ledger_in_a_file_is_refused(tmp_path):
+    words = [sys.executable, "-c", WITHOUT_LOCKS, str(tmp_path)]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("ledger must lie where the system can lock files")
+    assert not list(tmp_path.glob("*.ledger*"))
+
+
 def test_a_permanent_answer_costs_epsilon_for_each_value_ever_held(client):
     first = client.answer_permanently("mood", BIT, "a")
     assert {client.answer_permanently("mood", BIT, "a") for _ in range(30)} == {first}

@@ -213,7 +213,7 @@ def test_reports_that_a_field_cannot_make_are_refused(reports):
         ProjectiveChoice(values=range(9), epsilon=1, field=3).estimate(reports)
 
 
-@pytest.mark.parametrize("value", [-1, 50, 0.5, "0", None, math.nan])
+@pytest.mark.parametrize("value", [[1, [2]], -1, 50, 0.5, "0", None, math.nan])
 def test_a_value_outside_the_domain_is_refused_without_being_quoted(value):
     protocol = dp.local.choice(domain=50, epsilon=1)
     with pytest.raises(dp.InvalidParameter) as caught:

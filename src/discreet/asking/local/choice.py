@@ -17,7 +17,7 @@ from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Real, exact_whole
 from discreet.kernel.randomness import Source, uniform_below
 
-MOST_ROOM = 1 << 24  # cells of the table in which a batch is shuffled
+MOST_ROOM = 1 << 18  # cells of the table in which a batch is shuffled: it stays in the processor's cache
 
 
 @dataclass(frozen=True, init=False)
@@ -85,7 +85,7 @@ class Choice(Frequencies):
 
     def _draw(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Sorted places: the truth where a word says so, and others by the first steps of a shuffle."""
-        room = max(1, MOST_ROOM // self.domain.size)
+        room = max(1, MOST_ROOM // self.size)
         if codes.size > room:
             parts = [self._draw(codes[i : i + room], source) for i in range(0, codes.size, room)]
             return np.concatenate(parts)
@@ -173,10 +173,20 @@ def best_size(values: int, epsilon: Fraction) -> int:
 
 
 def _shuffle_first(total: int, wanted: int, rows: int, source: Source) -> NDArray[np.int64]:
-    """Return in each row a uniform sequence of `wanted` different numbers below `total`: Fisher and Yates."""
-    cards = np.tile(np.arange(total, dtype=np.int64), (rows, 1))
-    row = np.arange(rows)
+    """Return in each row a uniform sequence of `wanted` different numbers below `total`: Fisher and Yates.
+
+    Only the cards that were moved are kept: the card at j is j itself, or the one that the last swap with j
+    put there.
+    """
+    drawn = np.empty((wanted, rows), dtype=np.int64)
+    swapped, moved = (
+        np.empty_like(drawn),
+        np.empty_like(drawn),
+    )  # with which place, and what came to lie there
     for i in range(wanted):
-        j = i + uniform_below(source, total - i, rows)
-        cards[row, i], cards[row, j] = cards[row, j], cards[row, i].copy()
-    return cards[:, :wanted]
+        swapped[i] = i + uniform_below(source, total - i, rows)
+        drawn[i], moved[i] = swapped[i], i
+        for before in range(i):
+            np.copyto(drawn[i], moved[before], where=swapped[before] == swapped[i])
+            np.copyto(moved[i], moved[before], where=swapped[before] == i)
+    return np.ascontiguousarray(drawn.T)

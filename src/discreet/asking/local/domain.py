@@ -87,7 +87,10 @@ class Domain:
 
     def _whole(self, given: Any) -> NDArray[np.int64]:
         # A list of mixed types becomes an array of text or objects and is refused; True and 1.0 equal 1.
-        array = np.asarray(given).reshape(-1)
+        try:
+            array = np.asarray(given).reshape(-1)
+        except (ValueError, OverflowError):  # lists of different lengths, or too deep
+            array = np.array([None])
         if array.dtype.kind == "f" and array.size and not (array == np.floor(array)).all():
             array = np.array([None])
         if array.dtype.kind not in "biuf" or (

@@ -5,7 +5,6 @@ where that hand does not reach, remembers the last head: a ledger that was set b
 grew two different ends, no longer contains it and is refused.
 """
 
-import fcntl
 import hmac
 import json
 import os
@@ -16,6 +15,7 @@ from typing import Protocol
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.kernel.ledger.entry import Head
+from discreet.kernel.ledger.file_locks import check_locks, fcntl
 from discreet.kernel.ledger.store import Transaction
 
 
@@ -30,6 +30,7 @@ class FileAnchor:
     """A small file elsewhere: another disk, another machine's mount, another owner's folder."""
 
     def __init__(self, path: str | Path) -> None:
+        check_locks()
         self._path = Path(path)
 
     def latest(self) -> Head | None:

@@ -43,14 +43,16 @@
     }
   }
 
-  // The first of a uniform shuffle of 0, 1, … (Fisher and Yates).
+  // The first of a uniform shuffle of 0, 1, … (Fisher and Yates); only cards that were moved are kept.
   function shuffleFirst(total, wanted, words) {
-    const cards = Array.from({ length: total }, (_, i) => i);
-    for (let i = 0; i < wanted; i += 1) {
+    const moved = new Map();
+    const cardAt = (place) => moved.get(place) ?? place;
+    return Array.from({ length: wanted }, (_, i) => {
       const j = i + uniformBelow(words, total - i);
-      [cards[i], cards[j]] = [cards[j], cards[i]];
-    }
-    return cards.slice(0, wanted);
+      const drawn = cardAt(j);
+      moved.set(j, cardAt(i));
+      return drawn;
+    });
   }
 
   // Whether U < numerator/denominator for a uniform U whose words are drawn as needed.

@@ -7,12 +7,12 @@ the file and the end of the journal, in this order, before COMMIT returns: a pow
 either all of the work or none of it.
 """
 
-import fcntl
 import os
 import secrets
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from discreet.kernel.ledger.file_locks import check_locks, fcntl
 from discreet.kernel.ledger.sessions import SharedStore
 from discreet.kernel.ledger.sqlite.connection import (
     SqliteConnection,
@@ -83,6 +83,7 @@ class SqliteStore(SharedStore):
     """A ledger in one SQLite file."""
 
     def __init__(self, path: str | Path, *, guard: Guard, patience: float, create: bool) -> None:
+        check_locks()
         self._path, self._patience = Path(path), patience
         with translated_errors():
             self._prepare(create)

@@ -4,7 +4,6 @@ Tested by: tests/ledger/test_sqlite.py, tests/ledger/test_fair_lock.py, tests/le
 """
 
 import contextlib
-import fcntl
 import os
 import select
 import sqlite3
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.kernel.ledger.entry import unavailable
+from discreet.kernel.ledger.file_locks import fcntl
 from discreet.kernel.ledger.tables import Tables
 
 SHORTEST_S, LONGEST_S = 50e-6, 1e-3  # between two looks at a lock
