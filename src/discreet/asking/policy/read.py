@@ -212,7 +212,7 @@ def _read_table(name: str, settings: object, folder: Path | None) -> Table:
 
 
 def _limits(stated: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
-    """Return how a table's units are limited: as stated; where nothing is, by a limit that each question finds.
+    """Return how a table's units are limited: as stated, else by a limit that questions find.
 
     A unit of one row has nothing to find.
     """
