@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.asking.planning import AddNoise, Choose, NumberStage, Plan, SelectKeys, SetPlan, TableStage
+from discreet.asking.planning.exact import RowCount, UnitCount
 from discreet.asking.queries.nodes import Literal
 from discreet.asking.queries.relations import Filtered
 from discreet.kernel.mechanisms import (
@@ -117,6 +118,14 @@ def other_keys(keys: KeySelection) -> KeySelection:
     )
 
 
+def keys_by_rows(stage: SelectKeys) -> SelectKeys:
+    """Keys selected by a count that a unit with three rows moves by three, with a coin made for one."""
+    measures = tuple(
+        RowCount(one.condition) if isinstance(one, UnitCount) else one for one in stage.plan.measures
+    )
+    return replace(stage, plan=replace(stage.plan, measures=measures, max_rows=3))
+
+
 def one_step_more(each: SetPlan) -> SetPlan:
     return replace(each, stages=(*each.stages, each.stages[0]))
 
@@ -189,5 +198,6 @@ PLANTED: dict[str, tuple[str, Callable[[Plan], Plan]]] = {
     "more keys of a unit": (KEYS, exact(max_groups=2)),
     "keys for nothing": (SELECTED, in_sets(free_keys)),
     "more delta for selected keys": (SELECTED, noise(spend_keys, SelectKeys)),
+    "keys selected by rows": (SELECTED, in_stages(keys_by_rows, SelectKeys)),
     "other keys selected": (SELECTED, noise(other_keys, SelectKeys)),
 }

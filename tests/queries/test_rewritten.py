@@ -13,6 +13,7 @@ from discreet.asking.queries import evaluate
 from discreet.asking.queries.resolve_source import scan
 from discreet.asking.queries.sql import read_sql
 from discreet.asking.queries.types import Scope, assign_types
+from discreet.errors import UnsupportedQuery
 from queries.bank import BANK
 
 UNITS, CLOCK = ("day", "week", "month", "quarter", "year"), ("second", "minute", "hour")
@@ -117,3 +118,69 @@ def test_the_first_and_last_day_are_days_of_the_data(tmp_path):
     assert datetime.date(2019, 1, 1) <= row["a"] <= min(days) + datetime.timedelta(days=2)
     assert datetime.date(2021, 12, 31) >= row["b"] >= max(days) - datetime.timedelta(days=2)
     assert abs((row["c"] - datetime.date(2020, 5, 30)).days) <= 5
+
+
+LABELS = "(VALUES ('a b c', 'many', 3), ('Ab', 'few', 1), ('b b', 'many', -2)) AS v(code, label, weight)"
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize("shown", ["v.label", "v.weight", "V.Code", "UPPER(v.label) || accounts.city"])
+@pytest.mark.parametrize("on", ["ON accounts.code = v.code", "ON v.code = TRIM(accounts.code)"])
+def test_labels_written_as_values_are_joined_as_duckdb_joins_them(table, kind, shown, on):
+    connection, rows = table
+    clauses = f"FROM accounts {kind} {LABELS} {on} WHERE v.weight IS NULL OR v.weight > -2"
+    query = read_sql(f"SELECT {shown} AS e {clauses}")
+    scope = Scope(scan(BANK.table("accounts"), "accounts").fields)
+    value, where = (assign_types(each, scope) for each in (query.outputs[0].expression, query.where))
+    kept = [row for row in rows if evaluate(where, lambda name, row=row: row[name.name]) is True]
+    found = [evaluate(value, lambda name, row=row: row[name.name]) for row in kept]
+    wanted = [each for (each,) in connection.execute(f"SELECT {shown} {clauses}").fetchall()]
+    assert len(wanted) > 10
+    assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+
+
+@pytest.mark.parametrize(
+    ("values", "on", "said"),
+    [
+        ("('a', 1), ('a', 2)) AS v(k, x)", "t.code = v.k", "must differ"),
+        ("(1, 1), (1.0, 2)) AS v(k, x)", "t.age = v.k", "must differ"),
+        ("('a', 1), (NULL, 2)) AS v(k, x)", "t.code = v.k", "must differ"),
+        ("('a', 1), ('b', 2)) AS v(k, x)", "t.age > v.x", "columns are equal"),
+        ("('a', 1), ('b', 2)) AS v(k, x)", "t.code = v.k OR t.age = v.x", "columns are equal"),
+        ("('a', 1), ('b')) AS v(k, x)", "t.code = v.k", "name for each"),
+        ("('a', t.age)) AS v(k, x)", "t.code = v.k", "written out"),
+        ("('a', 1)) AS v(k, y)", "t.code = v.k", "not among those"),
+    ],
+)
+def test_values_that_would_double_a_row_or_mean_something_else_are_refused(values, on, said):
+    with pytest.raises(UnsupportedQuery, match=said):
+        read_sql(f"SELECT SUM(v.x) AS s FROM accounts t JOIN (VALUES {values} ON {on}")
+
+
+def test_a_name_that_may_be_of_values_or_of_the_table_is_refused():
+    joined = f"FROM accounts t JOIN {LABELS} ON t.code = v.code"
+    for text in (
+        f"SELECT label, COUNT(*) AS n {joined} GROUP BY label",
+        f"SELECT COUNT(city) AS n FROM (SELECT * {joined})",
+    ):
+        with pytest.raises(UnsupportedQuery, match=r"Name|must name"):
+            read_sql(text)
+
+
+def test_a_list_of_quantiles_is_a_column_for_each():
+    several = "QUANTILE(debt, 0.1) AS p_10, QUANTILE(debt, 0.5) AS p_50, QUANTILE(debt, 0.995) AS p_99_5"
+    for text in ("QUANTILE(debt, [0.1, 0.5, 0.995]) AS p", "QUANTILE_CONT(debt, [.1, 0.50, 0.995]) AS p",
+                 "PERCENTILE_CONT([0.1, 0.5, 0.995]) WITHIN GROUP (ORDER BY debt) AS p"):  # fmt: skip
+        assert read_sql(f"SELECT {text} FROM accounts") == read_sql(f"SELECT {several} FROM accounts")
+    for wrong in ("[0.1, 2]", "['a']", "[age]", "[-0.1]"):
+        with pytest.raises(UnsupportedQuery, match="between 0 and 1"):
+            read_sql(f"SELECT QUANTILE(debt, {wrong}) AS p FROM accounts")
+
+
+def test_lists_that_name_one_another_do_not_double_without_end():
+    joins = "".join(
+        f" JOIN (VALUES ('a', 'b'), ('b', 'a')) AS v{n}(k, x) ON {f'v{n - 1}.x' if n else 't.code'} = v{n}.k"
+        for n in range(60)
+    )
+    with pytest.raises(UnsupportedQuery, match="VALUES must be shorter"):
+        read_sql(f"SELECT COUNT(*) AS n FROM accounts t{joins}")

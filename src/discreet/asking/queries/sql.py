@@ -39,6 +39,7 @@ from discreet.asking.queries.nodes import (
     underline,
 )
 from discreet.asking.queries.sql_expressions import READERS, is_digits, only, place_of, read_expression
+from discreet.asking.queries.sql_values import inline_values
 from discreet.errors import UnsupportedQuery
 
 MOST_CHARACTERS = 20_000
@@ -240,7 +241,9 @@ def _read_clauses(node: exp.Select, scope: Scope) -> Select:
     if node.args.get("from_") is None:
         refuse("no_table", "A question must have a FROM with a table of the data set.", place_of(node))
     _name_windows(node)
-    outputs = tuple(_read_output(each, position) for position, each in enumerate(node.expressions))
+    inline_values(node)
+    listed = [each for one in node.expressions for each in sql_rewritten.spread_quantiles(one)]
+    outputs = tuple(_read_output(each, position) for position, each in enumerate(listed))
     keys, sets = _read_group(node.args.get("group"), outputs)
     return Select(
         outputs=outputs,

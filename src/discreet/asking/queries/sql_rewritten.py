@@ -5,7 +5,9 @@ dates, whose meaning, range and labels are known.
 """
 
 import datetime
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -18,6 +20,7 @@ from discreet.asking.queries.sql_expressions import is_digits, only, place_of, r
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
+_FRACTION = re.compile(r"(0?\.\d{1,12}|[01](\.0{1,12})?)")  # of QUANTILE
 MOST_PLACES = 15  # of ROUND: a double has no more
 
 
@@ -183,6 +186,27 @@ def _read_rounding(node: exp.Round) -> Expression:
     return Call(
         back, (Call("round", (Call(there, (value, power), place=place),), place=place), power), place=place
     )
+
+
+def spread_quantiles(node: exp.Expression) -> Iterator[exp.Expression]:
+    """Yield QUANTILE(x, [0.1, 0.5]) AS p as the columns p_10 and p_50; any other output as it is."""
+    inner = node.this if isinstance(node, exp.Alias) else node
+    within = isinstance(inner, exp.WithinGroup)
+    call = inner.this if within else inner
+    part = "this" if within else "quantile" if call.args.get("quantile") else "expression"
+    kinds = exp.Quantile | exp.PercentileCont | exp.PercentileDisc | exp.ApproxQuantile
+    listed = call.args.get(part) if isinstance(call, kinds) else None
+    if not isinstance(listed, exp.Array):
+        yield node
+        return
+    for each in listed.expressions:
+        if not isinstance(each, exp.Literal) or not _FRACTION.fullmatch(each.this):
+            message = "QUANTILE(x, [p, ...]) takes constants between 0 and 1, as [0.1, 0.5, 0.9]."
+            refuse("quantile", message, place_of(listed))
+        single = inner.copy()
+        (single.this if within else single).set(part, each.copy())
+        percent = format((Decimal(each.this) * 100).normalize(), "f").replace(".", "_")
+        yield exp.alias_(single, f"{node.alias or 'quantile'}_{percent}", quoted=True)  # type: ignore[misc]
 
 
 def _read_power(node: exp.Pow) -> Expression:
