@@ -127,7 +127,11 @@ def test_a_list_of_questions_is_one_charge(tmp_path):
 
 def test_explaining_charges_nothing_and_needs_no_data(tmp_path):
     curator = dp.Curator.open(
-        tmp_path / "absent.parquet", unit="person", budget={"epsilon": 1}, bounds={"debt": (0, 10)}
+        tmp_path / "absent.parquet",
+        unit="person",
+        budget={"epsilon": 1},
+        bounds={"debt": (0, 10)},
+        max_rows=2,
     )
     plan = curator.explain("SELECT SUM(debt) AS s FROM absent", epsilon=0.5)
     assert plan.errors["s"] > 0
@@ -137,7 +141,7 @@ def test_explaining_charges_nothing_and_needs_no_data(tmp_path):
 
 def test_explaining_reads_the_header_and_no_row(tmp_path):
     (tmp_path / "people.csv").write_text("person,city,debt\n1,Ottawa\n,,,no strict CSV,\n")
-    declared = {"unit": "person", "budget": {"epsilon": 1}}
+    declared = {"unit": "person", "budget": {"epsilon": 1}, "max_rows": 2}
     curator = dp.Curator.open(tmp_path / "people.csv", bounds={"debt": (0, 10)}, **declared)
     question = "SELECT SUM(debt) AS s FROM people WHERE city = 'Ottawa'"
     assert curator.explain(question, epsilon=0.5).errors["s"] > 0
@@ -252,7 +256,7 @@ def test_private_keys_need_delta(tmp_path):
 
 
 def test_within_finds_the_least_price(tmp_path):
-    with opened(tmp_path) as curator:
+    with opened(tmp_path, max_groups=1) as curator:
         plan = curator.explain("SELECT COUNT(*) AS n FROM people", within=10)
         assert plan.errors["n"] <= 10
         dearer = Fraction(plan.share.epsilon) * Fraction(9, 10)

@@ -31,7 +31,12 @@ LABELS = [
 
 def answer_with(labels):
     policy = from_arguments(
-        sources={"t": None}, id="t", unit="person", budget={"epsilon": 1}, keys={"city": labels}
+        sources={"t": None},
+        id="t",
+        unit="person",
+        budget={"epsilon": 1},
+        keys={"city": labels},
+        max_groups=1,
     )
     (plan,) = plan_asked("SELECT city, COUNT(*) AS n FROM t GROUP BY city", policy, epsilon=1)
     groups, numbers = tuple((label,) for label in labels), tuple((index,) for index in range(len(labels)))

@@ -70,7 +70,7 @@ def test_check_says_what_is_missing_for_which_questions(csv, tmp_path, capsys):
     policy = tmp_path / "accounts.toml"
     policy.write_text(
         '[dataset]\nid = "bank"\nbudget = { rho = 1 }\n[tables.accounts]\nsource = "accounts.csv"\n'
-        'unit = "person"\n[tables.accounts.columns]\ndebt = { type = "number" }\n'
+        'unit = "person"\nmax_groups = 1\n[tables.accounts.columns]\ndebt = { type = "number" }\n'
     )
     assert run("policy", "check", policy, "--json") == 0
     shown = capsys.readouterr().out

@@ -75,6 +75,7 @@ id = "known"
 budget = { epsilon = 1 }
 [tables.t]
 unit = "person"
+max_groups = 1
 [tables.t.columns]
 x = { type = "number", bounds = [0, 10], nullable = false }
 k = { type = "integer", bounds = [0, 9], nullable = false }

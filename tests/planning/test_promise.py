@@ -39,7 +39,8 @@ def open_table(folder, *, relation="add/remove", budget=None, **declared):
         [(p, "abc"[p % 3], f"s{p % 3}", p % 7, "xyz"[p % 3]) for p in range(600)],
         columns=["person", "city", "shop", "x", "y"],
     )
-    declared = {"bounds": {"x": (0, 6)}, "keys": {"city": ["a", "b", "c"], "y": ["x", "y", "z"]}, **declared}
+    keys = {"city": ["a", "b", "c"], "y": ["x", "y", "z"]}
+    declared = {"bounds": {"x": (0, 6)}, "keys": keys, "max_groups": 1, **declared}
     return dp.Curator.open(
         frame, name="t", unit="person", relation=relation, budget=budget or dp.ApproxDP(50, 1e-3),
         ledger=folder / "t.ledger", **declared,

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.asking.policy import each_row, from_arguments, from_policy, from_toml, ledger_of_policy
+from discreet.asking.policy import Policy, each_row, from_arguments, from_policy, from_toml, ledger_of_policy
 from discreet.errors import InvalidParameter
 
 TEXT = """
@@ -161,3 +161,34 @@ def test_each_row_may_be_the_unit():
         from_arguments(sources={"a": None}, id="x", unit=each_row, budget={"mu": 1}, max_groups=2)
     with pytest.raises(InvalidParameter):
         from_arguments(sources={"a": None}, id="x", unit=None, budget={"mu": 1})
+
+
+@pytest.mark.parametrize(
+    ("stated", "limit"),
+    [
+        ("", "auto"),
+        ('limit = "auto"\nmax_rows = 3', "auto"),
+        ("limit = 7", 7),
+        ("max_groups = 1", None),
+        ("max_rows = 1", None),
+        ("each_row = true", None),
+    ],
+)
+def test_a_limit_is_found_where_none_is_stated(stated, limit):
+    """And nowhere else: who states how units are bounded gets that, and one row has nothing to find."""
+    unit = "" if "each_row" in stated else 'unit = "person"\n'
+    dataset = '[dataset]\nid = "t"\nbudget = { epsilon = 1 }\n'
+    policy = from_toml(f"{dataset}[tables.t]\n{unit}{stated}\n")
+    assert policy.tables[0].limit == limit
+    assert Policy.from_json(policy.to_json()) == policy
+
+
+def test_a_policy_that_was_stored_without_a_limit_still_has_none():
+    """Ledgers of earlier versions hold such policies; they are read as they were meant."""
+    policy = from_arguments(sources={"t": None}, id="t", unit="person", budget={"epsilon": 1})
+    stored = policy.to_json()
+    del stored["tables"]["t"]["limit"]
+    earlier = Policy.from_json(stored)
+    assert earlier.tables[0].limit is None
+    assert (earlier.tables[0].max_groups, earlier.tables[0].max_rows) == (1, 1)
+    assert earlier.digest != policy.digest

@@ -141,8 +141,8 @@ def from_arguments(
         Table(
             name=name,
             source=source,
-            unit=_read_unit_of(name, unit, several=several),
-            **_limits({each: _one_of(value, name) for each, value in stated.items()}),
+            unit=(who := _read_unit_of(name, unit, several=several)),
+            **_limits({each: _one_of(value, name) for each, value in stated.items()}, who),
             columns=read_columns(
                 types=_of_table(types, name, several=several),
                 bounds=_of_table(bounds, name, several=several),
@@ -206,16 +206,20 @@ def _read_table(name: str, settings: object, folder: Path | None) -> Table:
         name=name,
         source=_locate(settings.get("source"), folder, where),
         unit=unit,
-        **_limits(settings),
+        **_limits(settings, unit),
         columns=_read_columns(settings, where),
     )
 
 
-def _limits(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a table's units are limited: as stated, else by one group and one row in it."""
-    groups, rows = (stated.get(each) for each in ("max_groups", "max_rows"))
+def _limits(stated: Mapping[str, Any], unit: Unit) -> dict[str, Any]:
+    """Return how a table's units are limited: as stated, else by a limit that questions find.
+
+    A unit of one row has nothing to find.
+    """
+    limit, groups, rows = (stated.get(each) for each in ("limit", "max_groups", "max_rows"))
+    silent = limit is None and groups is None and rows is None
     return {
-        "limit": stated.get("limit"),
+        "limit": "auto" if silent and not isinstance(unit, EachRow) else limit,
         "max_groups": 1 if groups is None else groups,
         "max_rows": 1 if rows is None else rows,
     }
