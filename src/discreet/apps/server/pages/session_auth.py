@@ -195,7 +195,7 @@ OwnerForm: TypeAlias = Annotated[SentForm, Depends(_owner_form)]
 
 
 def error_page(error: DiscreetError, visitor: Visitor | None = None) -> Response:
-    """Return a page that shows an error, in the frame of whoever is signed in."""
+    """Return a page that shows an error, in the frame of the signed-in user."""
     return page("error.html", status=error.status, error=error, **(visitor.frame if visitor else {}))
 
 

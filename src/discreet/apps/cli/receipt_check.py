@@ -15,7 +15,7 @@ app = App(name="receipt", help="Check the signed receipt of an answer.")
 
 @app.command
 def check(file: Path, *, key: str | None = None, json: Flag = False) -> None:
-    """Check that a receipt, or an answer as JSON, is as a house signed it.
+    """Check that a receipt, or an answer as JSON, is as a server signed it.
 
     Example: discreet receipt check receipt-28.json --key 6a7f...
 
@@ -24,7 +24,7 @@ def check(file: Path, *, key: str | None = None, json: Flag = False) -> None:
     file
         The receipt or the answer's JSON, as its page gives them.
     key
-        The public key of the house, as its page /receipts/key says. Without it the receipt's own key is used,
+        The public key of the server, as its page /receipts/key says. Without it the receipt's own key is used,
         and you must compare that.
     json
         Print JSON.
@@ -52,7 +52,7 @@ def _words(checked: Checked, *, trusted: bool) -> str:
     if not trusted:
         lines.append(
             f"Signed by key {checked.key} ({fingerprint(checked.key)}). Compare it with the one that the "
-            "house states at /receipts/key, or give that as --key."
+            "server states at /receipts/key, or give that as --key."
         )
     return "\n".join(lines)
 
@@ -75,6 +75,6 @@ def _key(text: str) -> str:
     key = text.strip().lower()
     if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
         raise InvalidParameter(
-            "--key must have 64 hexadecimal digits, as /receipts/key of the house states.", parameter="key"
+            "--key must have 64 hexadecimal digits, as /receipts/key of the server states.", parameter="key"
         )
     return key
