@@ -24,7 +24,7 @@ def check(file: Path, *, key: str | None = None, json: Flag = False) -> None:
     file
         The receipt or the answer's JSON, as its page gives them.
     key
-        The public key of the server, as its page /receipts/key says. Without it the receipt's own key is used,
+        The server's public key, as its page /receipts/key says. Without it the receipt's own key is used,
         and you must compare that.
     json
         Print JSON.
