@@ -109,3 +109,40 @@ def test_groups_that_are_too_small_are_said_to_be_hidden(town, visitor):
     assert (
         "groups of few people are not shown" in visitor.get(f"/datasets/town/answers/{charge['charge']}").text
     )
+
+
+def test_an_answer_that_analysts_share_does_not_say_who_asked(tmp_path):
+    with promptly(write_policy(tmp_path, dataset="share_answers = true")) as house:
+        charge = house.ask(COUNT, who="ann", epsilon=0.5).json["receipt"]["charge"]
+        for kind in ("", ".json", ".receipt"):
+            seen = house.send("GET", f"/datasets/town/answers/{charge}{kind}", who="bob")
+            assert seen.status == 200
+            assert b"ann" not in seen.body
+        assert (
+            house.send("GET", f"/datasets/town/answers/{charge}.json", who="olga").json["receipt"]["asker"]
+            == "ann"
+        )
+
+
+def test_a_revoked_token_another_scheme_and_impossible_numbers_get_nothing(town, visitor):
+    charge = town.ask(COUNT, who="ann", epsilon=0.25).json["receipt"]["charge"]
+    address = f"{town.url}/datasets/town/answers/{charge}.json"
+    for given in (f"Basic {town.tokens['ann']}", "Bearer dp_wrong", "Bearer", town.tokens["ann"]):
+        assert httpx.get(address, headers={"authorization": given}).status_code == 401
+    for number in ("0", "9" * 18, "9" * 40):
+        for kind in ("", ".json", ".exe", ".csv?part=0", ".csv?part=é"):
+            assert (
+                town.send("GET", f"/datasets/town/answers/{number}{kind.replace('é', '%C3%A9')}").status
+                == 404
+            )
+    assert town.send("GET", f"/datasets/town/answers/{charge}.csv?part=2").status == 404
+
+
+def test_whoever_is_signed_in_keeps_the_frame_on_a_page_that_says_no(visitor):
+    visitor.signed_in("ann")
+    page = visitor.get("/datasets/town/answers/99999")
+    assert page.status_code == 404
+    assert "Sign out" in page.text
+    refused = visitor.get("/owner")
+    assert refused.status_code == 403
+    assert "Sign out" in refused.text

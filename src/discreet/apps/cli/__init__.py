@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "budget": "discreet.apps.cli.budget:budget",
     "history": "discreet.apps.cli.budget:history",
     "ledger": "discreet.apps.cli.ledger:app",
+    "receipt": "discreet.apps.cli.receipt_check:app",
     "serve": "discreet.apps.cli.serve:app",
     "mcp": "discreet.apps.cli.mcp:mcp",
     "lab": "discreet.apps.cli.serve:lab",

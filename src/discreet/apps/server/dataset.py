@@ -279,7 +279,7 @@ class Dataset:
         found = await self._executor.use_ledger(self._ledger.find_seen, charge, seen_by)
         if found is None:
             raise not_found()
-        return await self._executor.plan(partial(read_kept, found, self._signer))
+        return await self._executor.plan(partial(read_kept, found, self._signer, reader=person))
 
     # --- owners --------------------------------------------------------------------------------------------
 

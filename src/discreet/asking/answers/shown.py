@@ -3,7 +3,7 @@
 A stored answer is shown from this alone: neither data nor plan is needed, and a later policy changes nothing
 of it.
 
-Tested by: tests/answers/test_stored.py
+Tested by: tests/answers/test_signed.py
 """
 
 import datetime

@@ -78,30 +78,33 @@ def check_receipt(document: object, *, key: str | None = None) -> Checked:
         named, value = str(signature["key"]), bytes.fromhex(signature["value"])
         trusted = bytes.fromhex(key if key is not None else named)
         known = signature["algorithm"] == ALGORITHM and isinstance(receipt, dict) and len(trusted) == 32
-    except (KeyError, TypeError, ValueError):
+        signed = _bytes(receipt)
+    except (KeyError, TypeError, ValueError, RecursionError):
         known = False
     if not known:
         raise InvalidParameter(
             "a receipt must be the JSON that an answer's page gives, with its signature, got another text."
         )
-    if key is not None and not hmac.compare_digest(trusted.hex(), named):
+    if trusted.hex() != named:
         raise LedgerConflict("the receipt must be signed by the key that is trusted, got another key.")
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        Ed25519PublicKey.from_public_bytes(trusted).verify(value, _bytes(receipt))
+        Ed25519PublicKey.from_public_bytes(trusted).verify(value, signed)
     except (InvalidSignature, ValueError):
         raise LedgerConflict("the receipt must be as it was signed, and it is not.") from None
     return Checked(receipt, trusted.hex(), _check_rows(document, receipt))
 
 
 def _check_rows(document: Any, receipt: Mapping[str, Any]) -> bool:
-    if "rows" not in document or "salt" not in document:
+    if "rows" not in document:
         return False
+    if "salt" not in document:
+        raise InvalidParameter("rows must come with their salt, as the answer's JSON has it, got none.")
     try:
         found = rows_digest(document, document["salt"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         found = ""
     if not hmac.compare_digest(found, str(receipt.get("rows"))):
         raise LedgerConflict("the rows must be those that the receipt was signed for, and they are not.")

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -41,7 +41,8 @@ async def _reader(request: Request) -> Visitor:
     if not given:
         return await session_auth(request).admit(request)
     service, address = service_of(request), request.client.host if request.client else ""
-    token = given.partition(" ")[2]
+    scheme, _, token = given.partition(" ")
+    token = token.strip() if scheme.lower() == "bearer" else ""
     person: Person = await service.executor.use_people(service.admit, token, address=address)
     return Visitor(person, "")
 
@@ -55,23 +56,23 @@ async def answer(request: Request, visitor: Reader, name: str, number: int) -> R
     dataset, asked = service_of(request).dataset(name), request.query_params
     every = await dataset.kept(visitor.person, number)
     kept = _part(every, asked.get("part", "1"))
-    here = f"/datasets/{name}/answers/{number}"
+    here = f"/datasets/{quote(name, safe='')}/answers/{number}"
     facts = await service_of(request).executor.plan(
-        partial(_facts, kept, asked, str(request.base_url) + here[1:])
+        partial(_facts, kept, asked, str(request.base_url) + here[1:], len(every))
     )
     return page(
         "answer.html", dataset=dataset, kept=kept, parts=len(every), here=here, **facts, **visitor.frame
     )
 
 
-def _facts(kept: KeptAnswer, asked: Mapping[str, str], address: str) -> dict[str, Any]:
+def _facts(kept: KeptAnswer, asked: Mapping[str, str], address: str, parts: int) -> dict[str, Any]:
     shown, receipt = kept.shown, kept.receipt.facts
     facts = {
         "price": price_words(receipt["price"]),
         "sentences": receipt["plan"],
         "question": receipt["question"],
         "key": fingerprint(kept.signed["signature"]["key"]),
-        "copies": copies(address, str(receipt["question"])),
+        "copies": copies(address, str(receipt["question"]), part=kept.part + 1 if parts > 1 else None),
         "view": None,
         "charts": None,
         "measures": (),
@@ -123,14 +124,15 @@ def _part(every: Sequence[KeptAnswer], text: str) -> KeptAnswer:
     return every[int(text) - 1]
 
 
-def copies(address: str, question: str) -> list[tuple[str, str]]:
+def copies(address: str, question: str, *, part: int | None = None) -> list[tuple[str, str]]:
     """Return how a program gets the same answer, free: the token is read from the environment."""
+    table = f"{address}.csv" + (f"?part={part}" if part else "")
     python = (
         "import os, pandas\n\n"
-        f"answer = pandas.read_csv(\n    {address + '.csv'!r},\n"
+        f"answer = pandas.read_csv(\n    {table!r},\n"
         '    storage_options={"Authorization": "Bearer " + os.environ["DISCREET_TOKEN"]},\n)'
     )
-    curl = f'curl -H "Authorization: Bearer $DISCREET_TOKEN" \\\n  "{address}.csv"'
+    curl = f'curl -H "Authorization: Bearer $DISCREET_TOKEN" \\\n  "{table}"'
     return [("Python", python), ("cURL", curl), ("SQL", question)]
 
 
@@ -220,9 +222,7 @@ def said(shown: Shown) -> list[str]:
     """Return what is said under a table, a sentence each."""
     words = []
     if shown.has_intervals:
-        words.append(
-            f"± holds with {shown.confidence:.4%} confidence.".replace(".0000%", " %").replace("%", "%")
-        )
+        words.append(f"± holds with {100 * shown.confidence:.6g} % confidence.")
     elif shown.rows and shown.noisy:
         words.append("Chosen by noise, without ±: the plan says how far the choice may be from the best.")
     if not shown.rows:
@@ -341,8 +341,6 @@ async def key(request: Request) -> Response:
 
 
 def _pasted(body: bytes) -> str:
-    from urllib.parse import parse_qsl
-
     try:
         return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=2)).get("receipt", "")
     except ValueError:

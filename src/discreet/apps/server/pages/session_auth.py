@@ -194,9 +194,17 @@ Form: TypeAlias = Annotated[SentForm, Depends(_form)]
 OwnerForm: TypeAlias = Annotated[SentForm, Depends(_owner_form)]
 
 
-def error_page(error: DiscreetError) -> Response:
-    """Return a page that shows an error."""
-    return page("error.html", status=error.status, error=error)
+def error_page(error: DiscreetError, visitor: Visitor | None = None) -> Response:
+    """Return a page that shows an error, in the frame of the signed-in user."""
+    return page("error.html", status=error.status, error=error, **(visitor.frame if visitor else {}))
+
+
+async def _visitor(request: Request) -> Visitor | None:
+    """Return who is signed in, or None; also where the rates say wait."""
+    try:
+        return await session_auth(request).admit(request)
+    except DiscreetError:
+        return None
 
 
 class PageRoute(APIRoute):
@@ -211,9 +219,9 @@ class PageRoute(APIRoute):
             except Unauthenticated:
                 return RedirectResponse(_login_and_back(request), status_code=303)
             except DiscreetError as error:
-                return error_page(error)
+                return error_page(error, await _visitor(request))
             except Exception:  # noqa: BLE001  its message might quote the data
-                return error_page(broken())
+                return error_page(broken(), await _visitor(request))
 
         return handle_or_show
 
