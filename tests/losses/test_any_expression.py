@@ -150,6 +150,24 @@ def test_an_answer_that_is_a_little_too_low_is_seen_by_the_oracle():
     assert max(bracket(one, 0.98 * interval.lower)[0] for one in laws) > 1e-5
 
 
+FAR = [  # the search for a contour goes so far that floats end
+    2 * bounded_range(epsilon=0.03215434083601286) + 9 * gaussian(sigma=1.531).sampled(0.004784),
+    19 * approximate(epsilon=0.20946795140343527, delta=1e-12).sampled(0.001506).for_group(10)
+    + 3 * dp.RenyiDP(167.4, 0.06009615384615384).loss.sampled(0.3608).for_group(3)
+    + gaussian(sigma=2.453).sampled(0.2762),
+]
+
+
+@pytest.mark.parametrize("loss", FAR, ids=["ranges", "groups"])
+def test_where_floats_end_there_is_an_answer(loss):
+    interval = loss.epsilon_interval(delta=1e-5)
+    assert 0 < interval.lower <= interval.upper < 1.5 * interval.lower
+    for epsilon in (interval.upper, 1.2 * interval.upper):
+        found = loss.delta_interval(epsilon=epsilon)
+        assert 0 <= found.lower <= 1e-5
+        assert found.lower <= found.upper < 1
+
+
 DEAR = [
     10 * gaussian(sigma=100).sampled(1e-4),
     100 * gaussian(sigma=0.05).sampled(1e-3) + 1000 * discrete_laplace(scale=3),

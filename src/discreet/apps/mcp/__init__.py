@@ -6,7 +6,7 @@ It holds no data and decides nothing: prices, caps, approvals and deadlines are 
 that it was given.
 """
 
-from discreet.apps.mcp.server import make_server
+from discreet.apps.mcp.assistant_server import make_server
 from discreet.apps.mcp.tools import Tools
 
 __all__ = ["Tools", "make_server"]

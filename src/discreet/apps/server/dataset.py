@@ -272,7 +272,7 @@ class Dataset:
         return [dict(each.receipt.facts) for each in await self.kept(person, int(charge))]
 
     async def kept(self, person: Person, charge: int) -> list[KeptAnswer]:
-        """Return the stored answers of a charge to whoever may see them, free; each with a signed receipt."""
+        """Return the stored answers of a charge to those who may see them, free, each with a receipt."""
         seen_by = None if person.is_owner else person.name
         if not 0 < charge < 10**18:
             raise not_found()

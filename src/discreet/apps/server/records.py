@@ -114,7 +114,7 @@ def make_tables(records: Records, statements: Sequence[str]) -> None:
 
 
 def secret_of(records: Records, name: str) -> bytes:
-    """Return the secret of this name, 32 random bytes: made once, and shared by all servers of a house."""
+    """Return the secret of this name, 32 random bytes: made once, and shared by all servers of one ledger."""
     make_tables(records, _SECRETS)
     made = secrets.token_hex(32)
     records.change("INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING", name, made)

@@ -302,6 +302,8 @@ def _pair_epsilons(parts: Sequence[Part], delta: Arb, width: float, ceiling: flo
     yield best
     slope, done = tilt.theta, None
     for closer in CLOSER:
+        if not tilt.is_finite:  # no float is near where the contour would have to be
+            return
         share = max(width * closer * slope * abs(near), FINE) / 8
         saddle = Saddle(landscape, tilt, near, share)
         if saddle.effort() == done:  # more cannot be had
@@ -473,17 +475,20 @@ class PartsCurve:
         floor, whole = delta_floor(self.parts, epsilon), finite_mass(self.parts)
         if whole - floor < FINE * whole:
             return floor, whole
-        low, high = self._saddle(float(epsilon.mid())).bounds(epsilon)
+        saddle = self._saddle(float(epsilon.mid()))
+        low, high = (floor, whole) if saddle is None else saddle.bounds(epsilon)
         if not (low.is_finite() and high.is_finite()):  # floats were left behind: nothing is proved
             return floor, whole
         return low.max(floor), high.min(whole)
 
-    def _saddle(self, epsilon: float) -> Saddle:
-        """The contour of an ε within two deviations, or a new one; of the last few."""
+    def _saddle(self, epsilon: float) -> Saddle | None:
+        """The contour of an ε within two deviations, or a new one; of the last few. None where floats end."""
         for near, deviation, saddle in self._saddles:
             if abs(epsilon - near) <= 2 * deviation:
                 return saddle
         tilt = self._landscape.at_epsilon(epsilon)
+        if not tilt.is_finite:
+            return None
         saddle = Saddle(self._landscape, tilt, epsilon, self.share)
         self._saddles = [(epsilon, tilt.deviation, saddle), *self._saddles][:KEPT]
         return saddle

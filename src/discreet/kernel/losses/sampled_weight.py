@@ -139,7 +139,7 @@ class Weight:
         if power not in self._logs:
             step = 0.2 / math.sqrt(self._mode(power)[1] if power < 0 else 1.0)
             low, high = self.range(power, GOOD)
-            if (high - low) / step > MOST_VALUES / 2:  # nobody can afford to go there
+            if not (high - low) / step <= MOST_VALUES / 2:  # too dear, or where floats end
                 return math.inf
             spend(5 + (high - low) / step / 20)
             v = np.arange(low, high, step)

@@ -11,6 +11,7 @@ from discreet.kernel.losses.contour import Part
 from discreet.kernel.losses.work import spend
 
 GOLDEN = (math.sqrt(5) - 1) / 2
+FARTHEST = 1e100  # squares and products of what is below are floats too
 FAR_LESS = 2.0  # of logarithms: a gain that is worth another contour
 
 
@@ -23,6 +24,12 @@ class Tilt:
     mean: float
     deviation: float
     size: float  # about ln of e^(θε)δ(ε)/e^K, what the errors are compared with
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether floats reach so far that a contour can be put here."""
+        numbers = (self.theta, 1 / self.theta, self.log_moment, self.mean, self.deviation, self.size)
+        return all(abs(number) < FARTHEST for number in numbers)
 
 
 def log_chernoff_factor(theta: float) -> float:

@@ -1,4 +1,4 @@
-"""Answers that stay: each has an address, free to whoever may see it; two of them compared; receipts checked.
+"""Answers that stay: each has an address, free to those who may see it; comparisons; checked receipts.
 
 `/datasets/{name}/answers/{number}` is a page; with `.json`, `.csv`, `.svg` or `.receipt` it is a file.
 Everything here is read from the ledger: no data is touched, and nothing is charged.
@@ -17,10 +17,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from discreet.apps.server.http_errors import as_json, busy, not_found
 from discreet.apps.server.kept_answers import KeptAnswer
 from discreet.apps.server.limits import Rate
+from discreet.apps.server.pages.cells_shown import WIDTHS, cell_of, margin
 from discreet.apps.server.pages.gauge import price_words
 from discreet.apps.server.pages.rendering import page
 from discreet.apps.server.pages.session_auth import PageRoute, Visitor, session_auth
-from discreet.apps.server.pages.tables import WIDTHS, cell_of, margin
 from discreet.apps.server.people import Person
 from discreet.apps.server.rest.bearer_auth import read_body, service_of
 from discreet.asking.answers import Shown, check_receipt, draw_chart, fingerprint, show_value
@@ -313,7 +313,7 @@ def _difference(one: Any, ends: Interval | None, other: Any, their_ends: Interva
 
 @page_router.get("/receipts")
 async def receipts(request: Request) -> Response:
-    """Show the page that checks receipts, and this house's public key."""
+    """Show the page that checks receipts, and this server's public key."""
     return _receipts_page(request)
 
 
@@ -336,7 +336,7 @@ async def check(request: Request) -> Response:
 
 @file_router.get("/receipts/key")
 async def key(request: Request) -> Response:
-    """Return the public key that receipts of this house are signed with."""
+    """Return the public key that receipts of this server are signed with."""
     return Response(service_of(request).signer.key + "\n", media_type="text/plain")
 
 
