@@ -22,7 +22,7 @@ from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.renyi import RenyiDP
 from discreet.kernel.losses.sampled import Sampled
 from discreet.kernel.losses.shuffle import shuffled, shuffled_closed_form
-from discreet.kernel.losses.staircase import staircase
+from discreet.kernel.losses.stairs import staircase
 from discreet.kernel.losses.trade_off import Risk, risk
 from discreet.kernel.losses.zcdp import ZCDP, zcdp
 

@@ -24,7 +24,7 @@ from discreet.kernel.losses.parallel import parallel
 from discreet.kernel.losses.pure import pure
 from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.renyi import RenyiDP
-from discreet.kernel.losses.staircase import staircase
+from discreet.kernel.losses.stairs import staircase
 from discreet.kernel.losses.zcdp import zcdp
 from discreet.kernel.numerics import exact_whole
 
