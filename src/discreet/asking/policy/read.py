@@ -137,12 +137,13 @@ def from_arguments(
     stated = {"limit": limit, "max_groups": max_groups, "max_rows": max_rows}
     for setting, value in stated.items():
         _check_tables(setting, value, sources)
+    units = {name: _read_unit_of(name, unit, several=several) for name in sources}
     tables = tuple(
         Table(
             name=name,
             source=source,
-            unit=(who := _read_unit_of(name, unit, several=several)),
-            **_limits({each: _one_of(value, name) for each, value in stated.items()}, who),
+            unit=units[name],
+            **_limits({each: _one_of(value, name) for each, value in stated.items()}, units[name]),
             columns=read_columns(
                 types=_of_table(types, name, several=several),
                 bounds=_of_table(bounds, name, several=several),
