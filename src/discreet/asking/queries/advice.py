@@ -118,7 +118,10 @@ ADVICE: dict[str, tuple[str, str]] = {
     "Parameter": _PARAMETER,
     "LogicalOr": _LOGICAL,
     "LogicalAnd": _LOGICAL,
-    "Grouping": ("grouping", "A key that a set leaves out is NULL: write city IS NULL where no row's city is."),
+    "Grouping": (
+        "grouping",
+        "A key that a set leaves out is NULL: write city IS NULL where no row's city is.",
+    ),
     "geometric_mean": (
         "unknown_function",
         "A geometric mean needs the logarithm of every row, which engines round differently. Ask a MEDIAN.",
