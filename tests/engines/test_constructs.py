@@ -3,12 +3,16 @@
 import datetime
 import random
 import runpy
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import plan_asked
+from discreet.asking.planning.limit_stages import Limited
+from discreet.asking.planning.weights import Limit
 from discreet.errors import UnsupportedQuery
 from engines.registry import MAKERS
 from engines.test_agreement import SLOW, seen
@@ -38,12 +42,22 @@ def stops(count=200):
 
 
 def exact_plans():
-    for name, sql in TABLE["constructs"]():
+    """With rows that are chosen, and with rows that weigh less above a limit."""
+    chosen = replace(
+        POLICY, tables=tuple(replace(each, limit=None, max_groups=2, max_rows=3) for each in POLICY.tables)
+    )
+    for policy, (name, sql) in product((chosen, POLICY), TABLE["constructs"]()):
         try:
-            plans = plan_asked(sql, POLICY, epsilon=0.5)
+            plans = plan_asked(sql, policy, epsilon=0.5)
         except UnsupportedQuery:
             continue
-        yield from ((name, exact) for plan in plans for each in plan.sets for exact in each.reads)
+        for each in (own for plan in plans for own in plan.sets):
+            yield from ((name, exact) for exact in each.reads)
+            under = (stage for stage in each.limited if isinstance(stage, Limited))
+            yield from (
+                (f"{name} (limit)", replace(stage.plan, limit=Limit.of(stage.limit or stage.rungs[2])))
+                for stage in under
+            )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +66,9 @@ def exact_plans():
 def test_every_construct_agrees_with_the_reference(engine, request):
     rows = {"stops": stops()}
     reference, plans = MemoryEngine(POLICY, rows), list(exact_plans())
-    assert len({name for name, _ in plans}) >= 100
+    names = {name for name, _ in plans}
+    assert len(names) >= 100
+    assert sum(name.endswith("(limit)") for name in names) >= 50
     with MAKERS[engine](request, POLICY, rows) as opened:
         for name, plan in plans:
             assert seen(opened.run(plan)) == seen(reference.run(plan)), name

@@ -20,6 +20,7 @@ from discreet.kernel.losses import (
     pure,
     questions,
     randomized_response,
+    staircase,
     zcdp,
 )
 
@@ -31,6 +32,7 @@ MADE = {
     "discrete_gaussian": lambda e: discrete_gaussian(sigma=3 / F(repr(e))),
     "bounded_range": lambda e: bounded_range(epsilon=e),
     "randomized_response": lambda e: randomized_response(epsilon=e, values=4),
+    "staircase": lambda e: staircase(epsilon=e, stairs=3, width=1),
     "channel": lambda e: channel([[F(repr(e)), 1 - F(repr(e))], [F(1, 3), F(2, 3)]]),
     "pure": lambda e: pure(epsilon=e),
     "approximate": lambda e: approximate(epsilon=e, delta=1e-9),

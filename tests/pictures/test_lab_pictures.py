@@ -73,6 +73,7 @@ def test_a_forecast_draws_what_the_plan_expects_before_anything_is_spent(tmp_pat
         budget={"epsilon": 1},
         bounds={"x": (0, 10)},
         population=100,
+        limit=4,
     )
     (plan,) = plan_asked("SELECT COUNT(*) AS n, SUM(x) AS total FROM t", policy, epsilon=0.5)
     drawn = forecast(plan).to_json()["data"]

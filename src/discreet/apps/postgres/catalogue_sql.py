@@ -18,6 +18,7 @@ from discreet.apps.postgres.failures import Refused
 from discreet.apps.postgres.formats import BY_NAME, OURS, Column
 from discreet.asking.policy import Policy
 
+MOST_DEPTH = 500  # nodes inside one another
 LONGEST_SERIES = 1000
 SYSTEM = ("pg_catalog", "information_schema")
 _KNOWN = {*FILLED, *EMPTY, *INFORMATION}
@@ -55,12 +56,26 @@ class Facts:
 
 
 def parse(text: str) -> Any:
-    """Return the statement's tree; None if it is not PostgreSQL's SQL, and so at most a question."""
+    """Return the statement's tree; None if it is not PostgreSQL's SQL, and so at most a question.
+
+    Trees that are too deep are refused by their depth, whatever depth of calls the process allows.
+    """
     try:
         found = sqlglot.parse_one(text, read="postgres")
-    except (SqlglotError, RecursionError, ValueError):
+    except (SqlglotError, ValueError):
         return None
-    return found if isinstance(found, exp.Query | exp.Values) else None
+    except RecursionError:
+        raise _too_deep() from None
+    level: list[Any] = [found]
+    for _ in range(MOST_DEPTH):
+        level = [child for node in level for child in node.iter_expressions()]
+        if not level:
+            return found if isinstance(found, exp.Query | exp.Values) else None
+    raise _too_deep()
+
+
+def _too_deep() -> Refused:
+    return Refused("54001", f"A statement must nest at most {MOST_DEPTH} deep.")
 
 
 def about_catalogue(tree: exp.Expression, policy: Policy) -> bool:

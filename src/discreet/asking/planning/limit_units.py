@@ -48,6 +48,8 @@ def limit_of(draft: Draft) -> int | str | None:
     weighed = all(each.aggregate.function in _WEIGHED for each in question.measures)
     if question.each_row or not weighed or not question.measures or not stated or None in stated:
         return None
+    if not question.keys and all(each.aggregate.function == "count_units" for each in question.measures):
+        return None  # a unit is one of all units: nothing is cut and nothing is to be found
     numbers = [each for each in stated if isinstance(each, int)]
     known = max(numbers, default=None)
     if draft.takes_gaussian_only:  # whose accounts take no loss that is promised before a limit is found
