@@ -221,7 +221,9 @@ def test_a_person_changes_nothing_but_the_noisy_numbers(tmp_path):
     for name, extra in (("with", [(CANARY, CANARY, 1e300)]), ("without", [])):
         folder = tmp_path / name
         folder.mkdir()
-        with opened(folder, frame(extra=extra)) as curator:
+        with opened(
+            folder, frame(extra=extra), limit=2
+        ) as curator:  # one that is found is a noisy number, too
             answer = curator.ask(SQL, epsilon=1)
             chosen = curator.ask("SELECT MEDIAN(debt) AS m, MAX(debt) AS x FROM people", epsilon=0.5)
             words = [

@@ -4,7 +4,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy.stats import chi2
 
 from discreet.kernel.randomness import choice, fresh_source, permute_and_flip
@@ -149,11 +149,13 @@ def test_permute_and_flip_is_told_from_the_exponential_mechanism():
 
 
 @settings(max_examples=30)
+@example(5e-324, FULL, FULL)
 @given(st.floats(0, 60), st.integers(0, FULL), st.integers(0, FULL))
 def test_a_coin_of_permute_and_flip_is_exact_for_every_word(gap, first, second):
     # Two candidates: the best always shows heads, the other if U < exp(-gap); the last words choose one.
     uniform = first << 64 | second
-    heads = uniform < (exp_fixed(Fraction(gap), 128) if gap else 2**128)
+    # Where both words are those of exp(-gap), later ones decide.
+    heads = uniform <= (exp_fixed(Fraction(gap), 128) if gap else 2**128)
     tape = Tape([0, first, second, 1, 1])
     picked = permute_and_flip(tape, [0.0, -gap], Fraction(1))
     assert picked in ({0, 1} if heads else {0})
