@@ -267,3 +267,30 @@ def test_bad_files_are_refused_by_every_command(capsys, tmp_path, text):
         assert code == 2, words
         assert "Traceback" not in err
         assert "secret" not in err + out
+
+
+def test_the_shares_of_texts_that_were_hashed_are_asked_for_by_name(capsys, tmp_path):
+    texts, reports = tmp_path / "texts.txt", tmp_path / "reports.json"
+    texts.write_text("/home\n" * 900 + "/help\n" * 100)
+    words = ("randomize", texts, "--epsilon", 8, "--domain", 1000, "--seed", "june")
+    reports.write_text(run(capsys, *words)[1])
+    _, out, _ = run(capsys, "estimate", reports, "--values", "/home", "--values", "/help", "--json")
+    found = json.loads(out)["estimates"]
+    assert list(found) == ["/home", "/help"]
+    assert abs(found["/home"]["value"] - 0.9) < 0.1
+    assert abs(found["/help"]["value"] - 0.1) < 0.1
+    first, *_ = run(capsys, "estimate", reports, "--top", 1)[1].splitlines()
+    assert first.startswith("place ")  # which text lies there, the collector has to guess
+
+
+def test_values_that_nobody_could_report_have_no_share(capsys, answers, tmp_path):
+    reports, table = tmp_path / "reports.json", tmp_path / "reports.parquet"
+    reports.write_text(
+        run(capsys, "randomize", answers, "--epsilon", 4, "--values", "tea", "--values", "coffee")[1]
+    )
+    code, _, err = run(capsys, "estimate", reports, "--values", "milk")
+    assert code == 2
+    table.write_bytes(b"PAR1")
+    code, _, err = run(capsys, "estimate", table)
+    assert code == 2
+    assert "discreet local collect" in err

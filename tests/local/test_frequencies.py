@@ -236,6 +236,19 @@ def test_text_of_an_unknown_domain_is_hashed_by_a_public_seed():
         protocol.randomize(3)
 
 
+@pytest.mark.parametrize(("places", "epsilon"), [(20, 1), (1000, 8), (1 << 16, 1)], ids=str)
+def test_texts_are_hashed_once_whatever_a_report_holds(places, epsilon):
+    """Several places, one, or a point of the geometry: each is a place already, and is read as one."""
+    protocol = dp.local.choice(domain=places, epsilon=epsilon, seed="june")
+    reports = protocol.randomize(["tea"] * 3000)
+    for sent in (reports, json.loads(json.dumps(reports))):
+        found = protocol.collect(sent)
+        assert found.estimate("tea", confidence=1 - 1e-9).interval.lower > 0.6
+    protocol.check(reports[0])
+    with pytest.raises(dp.InvalidParameter):
+        protocol.check("tea")
+
+
 # --- planted faults: each must be found ------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ app = App(name="local", help="Local privacy: randomise answers where they are, e
 
 Json = Annotated[bool, Parameter(negative="")]
 SMALL = 64  # values up to which all are printed
+COUNT_FIRST = "A table of reports is counted first: discreet local collect."
 
 
 @app.command
@@ -179,6 +180,7 @@ def estimate(
     simultaneous: Annotated[bool, Parameter(negative="")] = False,
     liars: float = 0,
     top: int = 20,
+    values: list[str] | None = None,
     json: Json = False,
 ) -> None:
     """Estimate shares, a mean or a distribution from files of reports or counts made with one protocol.
@@ -186,6 +188,8 @@ def estimate(
     Example: discreet local estimate monday.json tuesday.json --confidence 0.99
 
     Example: discreet local estimate week.json --simultaneous --liars 0.01
+
+    Example: discreet local estimate week.json --values /home --values /help
 
     Parameters
     ----------
@@ -199,6 +203,8 @@ def estimate(
         Widen the intervals for this share of invented reports.
     top
         How many values to print, largest first, where there are more than 64.
+    values
+        Print the shares of these values alone; the only way to read those of hashed texts.
     json
         Print JSON.
     """
@@ -213,7 +219,9 @@ def estimate(
     found = _add(
         [protocol.from_tally(some) if isinstance(some, dict) else protocol.collect(some) for _, some in read]
     )
-    options = Options(confidence, simultaneous, liars, top)
+    if values is not None and not isinstance(found, local.Shares):
+        raise InvalidParameter("values must be given for the shares of one question.", parameter="values")
+    options = Options(confidence, simultaneous, liars, top, values)
     if not isinstance(found, local.Answers):
         print(json_format.dumps(_as_json(found, options)) if json else "\n".join(_describe(found, options)))
         return
@@ -259,6 +267,7 @@ class Options(NamedTuple):
     simultaneous: bool
     liars: Any
     top: int
+    values: list[str] | None
 
 
 def _add(parts: list[Any]) -> Any:
@@ -323,24 +332,41 @@ def _quartiles(found: Any, options: Options) -> dict[str, tuple[float, Interval]
 
 
 def _estimates(found: Any, options: Options) -> dict[Any, Estimate]:
-    """Return a mean, or all shares, or the largest: those are chosen by their size, so that their intervals
-    hold together.
+    """Return a mean, or the shares asked for, or all, or the largest: those are chosen by their size, so that
+    their intervals hold together.
     """
     if not hasattr(found, "raw"):
         return {"mean": found.estimate(confidence=options.confidence, liars=options.liars)}
-    together = options.simultaneous or len(found) > SMALL
+    few, domain = len(found) <= SMALL, found.protocol.domain
+    if options.values is not None:
+        places = domain.places(_known(options.values, domain)).tolist()
+        chosen = dict(zip(options.values, places, strict=True))
+    else:
+        order = (
+            range(len(found)) if few else (-found.raw).argsort(kind="stable")[: max(options.top, 0)].tolist()
+        )
+        chosen = {domain.values[i] if domain.seed is None else f"place {i}": i for i in order}
+    together = options.simultaneous or not (few or options.values)
     lower, upper = found.intervals(confidence=options.confidence, simultaneous=together, liars=options.liars)
-    few = len(found) <= SMALL
-    order = range(len(found)) if few else (-found.raw).argsort(kind="stable")[: max(options.top, 0)].tolist()
     return {
-        found.protocol.values[i]: Estimate(
+        name: Estimate(
             float(found.raw[i]),
             float(found.standard_errors[i]),
             Interval(float(lower[i]), float(upper[i])),
             options.confidence,
         )
-        for i in order
+        for name, i in chosen.items()
     }
+
+
+def _known(given: list[str], domain: Any) -> list[Any]:
+    """Return the public values that are written so."""
+    if domain.seed is not None:
+        return given
+    if isinstance(domain.values, range):
+        return [_whole(value, "values") for value in given]
+    named = {str(value): value for value in domain.values}
+    return [named.get(value) for value in given]
 
 
 def _row(share: Estimate) -> dict[str, float]:
@@ -372,11 +398,11 @@ def _number(line: str) -> float:
         raise InvalidParameter("each answer must be a number.", parameter="answers") from None
 
 
-def _whole(line: str) -> int:
+def _whole(line: str, name: str = "answers") -> int:
     try:
         return int(line)
     except ValueError:
-        raise InvalidParameter("each answer must be a whole number.", parameter="answers") from None
+        raise InvalidParameter(f"{name} must be whole numbers.", parameter=name) from None
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -394,7 +420,9 @@ def _read_reports(path: Path) -> tuple[dict[str, Any], Any]:
     stored = _read_json(path, "reports")
     protocol, some = stored.get("protocol"), stored.get("reports", stored.get("tally"))
     if not isinstance(protocol, dict) or not isinstance(some, list | dict):
-        raise InvalidParameter(f"reports must be a file of reports, got {path}.", parameter="reports")
+        raise InvalidParameter(
+            f"reports must be a file of reports, got {path}. {COUNT_FIRST}", parameter="reports"
+        )
     return protocol, some
 
 
@@ -422,5 +450,6 @@ def _read_json(path: Path, name: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         stored = None
     if not isinstance(stored, dict):
-        raise InvalidParameter(f"{name} must be a file of {name}, got {path}.", parameter=name)
+        advice = f" {COUNT_FIRST}" if name == "reports" else ""
+        raise InvalidParameter(f"{name} must be a file of {name}, got {path}.{advice}", parameter=name)
     return stored

@@ -134,7 +134,7 @@ class Choice(Frequencies):
             whole = alike and all(len(report) == self.size for report in reports)
             held = [value for report in reports for value in report] if whole else [None]
         try:
-            codes = self.domain.places(held).reshape(-1, self.size)
+            codes = self.domain.named(held).reshape(-1, self.size)
         except (InvalidParameter, ValueError):
             codes = np.zeros((1, 0), dtype=np.int64)
         ordered = np.sort(codes, axis=1)

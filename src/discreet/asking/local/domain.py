@@ -78,6 +78,10 @@ class Domain:
             return self._whole(given)
         return np.array(self.labels.places(_as_list(given)), dtype=np.int64)
 
+    def named(self, reported: Any) -> NDArray[np.int64]:
+        """Return the place of each value that reports name; where texts are hashed they name the place."""
+        return self.places(reported) if self.seed is None else self._whole(reported)
+
     def _hash(self, text: Any) -> int:
         """The first 8 bytes of SHA-256(seed, 0, text), modulo the size."""
         if not is_text(text):
