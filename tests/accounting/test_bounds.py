@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given, strategies as st
@@ -72,6 +73,35 @@ def test_a_gaussian_of_that_mu_is_nowhere_more_private_than_the_pure_loss(epsilo
     mu = math.nextafter(math.sqrt(mu_squared_at_most(pure(epsilon=epsilon))), 9)
     wider = GDP(mu).loss
     assert pure(epsilon=epsilon).delta_interval(epsilon=at).lower <= wider.delta(epsilon=at)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 3, 8])
+def test_the_mu_of_laplace_noise_is_the_least(epsilon):
+    """Its test errs by 1 − e^ε·α, e^(−ε)/(4α) or e^(−ε)(1 − α): nowhere below the Gaussian's, and on it
+    where both errors are alike.
+    """
+    mu = laplace(scale=1 / Fraction(epsilon)).mu
+    grown, normal = math.exp(epsilon), NormalDist()
+
+    def missed(alpha):
+        first, last = 1 - grown * alpha, (1 - alpha) / grown
+        return first if alpha <= 0.5 / grown else last if alpha >= 0.5 else 0.25 / grown / alpha
+
+    def gaussian_missed(alpha):
+        return normal.cdf(normal.inv_cdf(1 - alpha) - mu)
+
+    for alpha in [10.0**-n for n in range(1, 9)] + [n / 200 for n in range(1, 200)]:
+        assert missed(alpha) >= gaussian_missed(alpha) - 1e-12
+    alike = math.exp(-epsilon / 2) / 2
+    assert missed(alike) == pytest.approx(alike, rel=1e-12)
+    assert gaussian_missed(alike) == pytest.approx(alike, rel=1e-9)
+
+
+def test_mu_adds_in_squares_over_gaussians_and_bounded_losses():
+    one, other, third = pure(epsilon=0.1), laplace(scale=5), gaussian(sigma=3)
+    together = 7 * one + 2 * other + third
+    assert together.mu == pytest.approx(math.sqrt(7 * one.mu**2 + 2 * other.mu**2 + 1 / 9), rel=1e-12)
+    assert (zcdp(rho=1) + third).mu == gaussian(sigma=1).sampled(0.1).mu == math.inf
 
 
 def test_what_has_no_bound_has_none():

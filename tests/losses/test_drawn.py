@@ -56,11 +56,20 @@ def density_cells(p):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
-def test_the_lower_end_is_what_one_person_among_zeros_attains(epsilon):
-    p, q = (density([0.0] * 9 + [end], 3, 1.0) for end in (-1, 1))
+def test_one_batch_costs_what_one_person_attains_who_joins_the_others_at_their_end(epsilon):
+    p, q = (density([-1.0] * 9 + [end], 3, 1.0) for end in (1, -1))
     found = drawn(3, 10, 1).delta_interval(epsilon=epsilon)
     assert found.lower == pytest.approx(delta(p, q, epsilon), rel=1e-4)
-    assert found.lower < found.upper
+    assert found.upper <= found.lower * (1 + 1e-9)
+
+
+def test_two_batches_cost_at_least_what_that_person_attains():
+    first, second = (density_cells(density([-1.0] * 9 + [end], 3, 1.0)) for end in (1, -1))
+    found = (2 * drawn(3, 10, 1)).delta_interval(epsilon=0.5)
+    both = np.maximum(np.outer(first, first) - math.exp(0.5) * np.outer(second, second), 0).sum()
+    assert found.lower <= both * 1.001
+    assert found.lower == pytest.approx(both, rel=5e-3)  # cells lose a little
+    assert both < found.upper < 1.2 * both
 
 
 def test_one_direction_of_a_poisson_sample_is_not_enough():

@@ -83,7 +83,7 @@ def test_many_dimensions_are_charged_as_zcdp_and_never_as_gaussian_dp():
     flat = dp.DiscreteGaussian(rho=0.5, sensitivity=1, dimension=10)
     assert flat.loss.rho == pytest.approx(0.5)
     assert flat.loss.mu == math.inf
-    assert dp.DiscreteGaussian(sigma=1, sensitivity=1).loss.mu == math.inf
+    assert dp.DiscreteGaussian(sigma=1, sensitivity=1).loss.mu == math.inf  # nor are its losses bounded
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,10 @@ class Laplace(Family):
     def rational_largest(self, direction: Direction) -> Fraction | None:
         return self.sensitivity / self.scale
 
+    def gdp_mu_squared(self) -> Arb | None:
+        """4·Φ⁻¹(1 − e^(−ε/2)/2)², the least (docs/theory/losses.md)."""
+        return 8 * (-ball(self.sensitivity / self.scale) / 2).exp().erfcinv() ** 2
+
     def covers(self, other: Family) -> bool:
         if not isinstance(other, Laplace):
             return False

@@ -15,9 +15,6 @@ from discreet.kernel.losses.family import DIRECTIONS, Family
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.relation import Relation
 from discreet.kernel.losses.term import Term
-from discreet.kernel.numerics import ball, round_up, working_precision
-
-BITS = 256
 
 
 def epsilon_at_most(loss: PrivacyLoss) -> Fraction | None:
@@ -79,20 +76,12 @@ def renyi_at_most(loss: PrivacyLoss, order: Fraction) -> Fraction | None:
 
 
 def mu_squared_at_most(loss: PrivacyLoss) -> Fraction | None:
-    """An upper bound on the squared mu of a loss; None where there is none.
-
-    Gaussians have theirs. Any ε-DP mechanism has μ = 2Φ⁻¹(e^ε/(1+e^ε)): it is post-processing of randomised
-    response (Kairouz, Oh and Viswanath 2015), and that is the sign of a Gaussian at distance μ.
-    """
+    """An upper bound on the squared mu of a loss; None where there is none."""
     exactly = _sum(loss, lambda family: family.mu_squared())
     if exactly is not None:
         return exactly
-    epsilon = epsilon_at_most(loss)
-    if epsilon is None or epsilon == 0:
-        return epsilon
-    with working_precision(BITS):
-        mu = round_up(2 * ball(2).sqrt() * (ball(epsilon) / 2).tanh().erfinv())
-    return None if math.isinf(mu) else Fraction(mu) ** 2
+    mu = _finite(loss.mu)
+    return None if mu is None else mu**2
 
 
 def keeps_epsilon_and_delta(loss: PrivacyLoss, epsilon: Fraction, delta: Fraction) -> bool:

@@ -18,7 +18,6 @@ from discreet.kernel.losses.family import Curve, Direction, Family, parse_value,
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.moments import mu_squared_of
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.losses.sampled_group import Mixture
 from discreet.kernel.losses.term import Term, read_terms, show_terms
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb, ball, exact_whole
@@ -31,7 +30,8 @@ DOTS = 1280
 class Drawn(Family):
     """Gaussians, all on one batch of so many people out of so many, under replace; both directions are alike.
 
-    Privacy: the curve above. Below, one person among zeros who moves a sum from −½ to ½ of the sensitivity.
+    Privacy: the curve above. Below, one person among others at one end, who joins them from the other end:
+    for one batch that is the curve itself where ε >= 0.
     """
 
     terms: tuple[Term, ...]
@@ -70,18 +70,21 @@ class Drawn(Family):
         return known
 
     def one_use(self, direction: Direction) -> Curve | None:
-        witness = Mixture(self.square() / 4, self.rate, 1, 1)
-        return lambda epsilon: (witness.ends(epsilon)[0], self.delta_above(epsilon))
+        return lambda epsilon: (self.delta_attained(epsilon), self.delta_above(epsilon))
 
     def delta_above(self, epsilon: Arb) -> Arb:
         """δ(ε) is at most this, at any real ε."""
         if not epsilon >= 0:
             return 1 - epsilon.exp() * (1 - self.delta_above(-epsilon))
+        return self.delta_attained(epsilon)
+
+    def delta_attained(self, epsilon: Arb) -> Arb:
+        """What (1 − q)N(0) + qN(μ) against N(0) attains."""
 
         def whole(inner: Arb) -> tuple[Arb, Arb]:
             return (gaussian_delta(ball(self.square()), inner),) * 2
 
-        return sampled_ends(whole, ball(self.rate), epsilon, direction=0)[1]
+        return sampled_ends(whole, ball(self.rate), epsilon, direction=0)[0]
 
     def witness(self, direction: Direction) -> Pair:
         return pairs(self, ctx.prec, NOTHING)[1]
@@ -123,11 +126,11 @@ class Drawn(Family):
 @remembered(64)
 def pairs(family: Drawn, bits: int, least: int) -> tuple[Pair, Pair]:
     """A pair above the curve, and one below what the witness attains, through dots on both sides of 0."""
-    witness = Mixture(family.square() / 4, family.rate, 1, 1)
 
     def curve(epsilon: Arb, way: Direction) -> tuple[Arb, Arb]:
         return (family.delta_above(epsilon),) * 2
 
     chosen = dots(curve, 0, DOTS, family.rate, least=least, finer=1, mirrored=True)
     above = connect_the_dots([(x, family.delta_above(x)) for x in chosen], chosen.lattice)
-    return above, below_the_dots([(x, *witness.ends(x)) for x in chosen], chosen.lattice)
+    attained = [(x, *(family.delta_attained(x),) * 2) for x in chosen]
+    return above, below_the_dots(attained, chosen.lattice)

@@ -4,7 +4,7 @@ A family is named by exact parameters. For each direction of its relation it off
 - `dominating`: a pair that bounds every mechanism of the family (None where only moments are known),
 - `witness`: a pair that some mechanism of the family attains, so that lower bounds are lower bounds,
 - `log_moment`: a bound on ln E[e^(θL)], for mechanisms known by their Rényi divergences,
-- closed forms where they are proved: `zcdp_rho`, `mu_squared`.
+- closed forms where they are proved: `zcdp_rho`, `mu_squared`, `gdp_mu_squared`.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.numerics import Arb, exact
+from discreet.kernel.numerics import Arb, ball, exact
 
 if TYPE_CHECKING:
     from discreet.kernel.losses.term import Terms
@@ -95,10 +95,15 @@ class Family(ABC):
 
     def zcdp_rho(self) -> Arb | None:
         """ρ of ρ-zCDP; without a sharper proof, that of any mechanism with this largest loss."""
+        top = self._pure_epsilon()
+        return None if top is None else pure_rho(top)
+
+    def _pure_epsilon(self) -> Arb | None:
+        """The largest loss of both directions, where nothing fails outright."""
         tops = [self.largest(direction) for direction in DIRECTIONS]
         if any(not self.failure(direction).is_zero() for direction in DIRECTIONS):
             return None
-        known = [pure_rho(top) for top in tops if top is not None]
+        known = [top for top in tops if top is not None]
         return None if len(known) < len(tops) else known[0].max(known[1])
 
     def rational_rho(self) -> Fraction | None:
@@ -109,6 +114,13 @@ class Family(ABC):
     def mu_squared(self) -> Fraction | None:
         """μ² of Gaussian DP, for families that are Gaussian."""
         return None
+
+    def gdp_mu_squared(self) -> Arb | None:
+        """μ² of μ-GDP; without a sharper proof, that of any mechanism with this largest loss."""
+        squared, top = self.mu_squared(), self._pure_epsilon()
+        if squared is not None:
+            return ball(squared)
+        return None if top is None else pure_mu_squared(top)
 
     def one_use(self, direction: Direction) -> Curve | None:
         """ε to balls below and above δ(ε) of one use, where they are known beyond the pairs' own curves."""
@@ -165,6 +177,13 @@ class Family(ABC):
 def pure_rho(epsilon: Arb) -> Arb:
     """ε·tanh(ε/2): every ε-DP mechanism is zCDP with this ρ (Harrison and Manurangsi 2025)."""
     return epsilon * (epsilon / 2).tanh()
+
+
+def pure_mu_squared(epsilon: Arb) -> Arb:
+    """4·Φ⁻¹(e^ε/(1 + e^ε))²: every ε-DP mechanism is post-processing of randomised response (Kairouz, Oh and
+    Viswanath 2015), and that is the sign of a Gaussian at distance μ.
+    """
+    return 8 * (2 / (epsilon.exp() + 1)).erfcinv() ** 2
 
 
 def json_value(value: Any) -> Any:

@@ -122,7 +122,7 @@ class PrivacyLoss:
 
     @property
     def mu(self) -> float:
-        """μ of Gaussian DP, or infinity: only sums of Gaussians have it."""
+        """μ of Gaussian DP, or infinity: what is neither Gaussian nor bounded has none."""
         return moments.gaussian_mu(self.terms)
 
     def renyi(self, order: Real) -> float:

@@ -120,10 +120,12 @@ def mu_squared_of(terms: Terms) -> Fraction | None:
 
 
 def gaussian_mu(terms: Terms) -> float:
-    """μ of Gaussian DP, rounded up."""
+    """μ of Gaussian DP, rounded up: μ² adds."""
     squared = mu_squared_of(terms)
     if squared is None:
-        return math.inf
+        with working_precision(CLOSED_BITS):
+            total = _sum(terms, lambda family: family.gdp_mu_squared())
+            return math.inf if total is None else state_up(total.sqrt())
     root = Fraction(math.isqrt(squared.numerator), math.isqrt(squared.denominator))
     if root**2 == squared:
         return state_up(root)
