@@ -62,7 +62,7 @@ def log_law(mechanism, values):
     return [weight - whole for weight in weights]
 
 
-@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 3), Fraction(9, 10)])
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 3), Fraction(9, 10), Fraction(0), Fraction(1)])
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])
 def test_no_point_is_likelier_by_more_than_epsilon_on_neighbouring_data(q, relation):
     mechanism = dp.Quantile(epsilon=4, quantile=q, bounds=(0, 10), step=1, relation=relation)
@@ -130,6 +130,34 @@ def test_a_tally_has_the_gaps_of_its_values():
     steps, counts = np.array([2, 5]), np.array([3, 1])
     tallied, listed = mechanism._gaps_of_tally(steps, counts), gaps(mechanism, [2, 2, 2, 5])
     assert all((a == b).all() for a, b in zip(tallied, listed, strict=True))
+
+
+@pytest.mark.parametrize("method", ["exponential", "permute-and-flip"])
+@pytest.mark.parametrize("q", [Fraction(0), Fraction(1)])
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+def test_an_end_loses_no_more_than_epsilon_though_its_noise_is_halved(relation, q, method):
+    """All small units of up to two rows, beside all small tables; a middle quantile so would lose more."""
+    points = [()] * (relation == "add/remove") + [
+        rows for size in (1, 2) for rows in combinations_with_replacement((0, 1, 3), size)
+    ]
+    mechanism = dp.Quantile(
+        epsilon=2, quantile=q, bounds=(0, 3), step=1, max_rows=2, method=method, relation=relation
+    )
+    worst = 0.0
+    for rest in [(), (0,), (1, 3), (0, 2, 3), (3, 3, 3, 3), (0, 0, 0, 0)]:
+        laws = [mechanism.law((*rest, *own)) for own in points]
+        logs = [[math.log(float(mass)) for mass in law.values()] for law in laws]
+        neighbours = logs[:1] if relation == "add/remove" else logs
+        for one in neighbours:
+            worst = max(worst, *(abs(a - b) for other in logs for a, b in zip(one, other, strict=True)))
+    assert 1.5 < worst <= 2 + 1e-9
+
+
+def test_half_the_noise_for_a_middle_quantile_would_lose_more_than_epsilon(monkeypatch):
+    monkeypatch.setattr(dp.Quantile, "_factor", property(lambda self: self.epsilon))
+    mechanism = dp.Quantile(epsilon=2, bounds=(0, 10), step=1)
+    one, other = log_law(mechanism, (0, 0, 4)), log_law(mechanism, (0, 0, 4, 4))
+    assert max(abs(a - b) for a, b in zip(one, other, strict=True)) > 3
 
 
 def test_several_rows_of_one_unit_need_as_many_times_the_noise():

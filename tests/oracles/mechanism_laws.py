@@ -140,6 +140,7 @@ def quantile(m, values):
     low, high = (int(bound) for bound in m.bounds)
     q = real(m.quantile)
     widest = mpf(1) if m.relation == "replace" else max(q, 1 - q)
+    widest = mpf(1) / 2 if q in (0, 1) else widest
 
     def score(c):
         less, more = sum(x < c for x in values), sum(x > c for x in values)

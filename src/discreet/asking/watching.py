@@ -151,7 +151,7 @@ def open_watch(
     """
     engine = resources.reach()
     policy, book = engine.policy, Tests(resources)
-    stream = Sparse(threshold=0, relation=policy.relation, **terms)
+    stream = Sparse(threshold=0, relation=policy.relation, split="optimal", **terms)
     watch = Watch(
         stream,
         threshold,

@@ -38,15 +38,16 @@ class Quantile(Frozen):
     """Choose c among the multiples of `step` within `bounds`, with probability ∝ exp(ε·u(c)/2Δ).
 
     u(D, c) = -|(1-q)·#{x < c} - q·#{x > c}|, Δ = max(q, 1-q)·max_rows under add/remove, max_rows under
-    replace.
+    replace. The least and the greatest value (q = 0, q = 1) have Δ = max_rows/2.
 
     `max_rows` is how many of the values may be one unit's. All points between two neighbouring values
     score alike, so one gap is chosen by its exact weight and then
     a point in it: the law over all points, at the price of a sort. Values outside the bounds lie below or
     above all points.
 
-    Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011). The
-    method "permute-and-flip" errs less, and is charged as any ε-DP mechanism.
+    Privacy: ε-DP and bounded range ε, as any exponential mechanism (Smith, STOC 2011). At the ends a unit
+    moves all scores within a range of max_rows (docs/theory/selection.md). The method "permute-and-flip"
+    errs less, and is charged as any ε-DP mechanism.
     Accuracy: `rank_error`.
 
     >>> Quantile(epsilon=1, quantile=0.5, bounds=(0, 100), step=1).points
@@ -120,6 +121,8 @@ class Quantile(Frozen):
     @property
     def _factor(self) -> Fraction:
         below, above = self._weights
+        if not (below and above):  # one count decides: all scores move within a range of max_rows
+            return self.epsilon / self.max_rows
         sensitivity = below + above if self.relation != "add/remove" else max(below, above)
         return self.epsilon / (2 * sensitivity * self.max_rows)
 
