@@ -65,9 +65,9 @@ from discreet.kernel.mechanisms import (
     Staircase as Staircase,
     TopK as TopK,
 )
-from discreet.kernel.mechanisms.additive import DimensionWarning as DimensionWarning
-from discreet.kernel.mechanisms.price import DeltaWarning as DeltaWarning
+from discreet.kernel.mechanisms.mechanism import DimensionWarning as DimensionWarning
 from discreet.kernel.mechanisms.statistics import (
+    DeltaWarning as DeltaWarning,
     bounded_sum as bounded_sum,
     count as count,
     histogram as histogram,

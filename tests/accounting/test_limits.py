@@ -6,8 +6,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded
 from discreet.kernel.accounting import Account, Total, raised_rule, rule_for
-from discreet.kernel.accounting.advanced import Advanced
-from discreet.kernel.accounting.rule import Rule
+from discreet.kernel.accounting.rule import Advanced, Rule
 from discreet.kernel.accounting.units import from_units, units_down
 from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 

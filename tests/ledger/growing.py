@@ -7,7 +7,7 @@ from pathlib import Path
 from discreet.kernel.accounting import Total, rule_for
 from discreet.kernel.ledger.declaration import Declaration
 from discreet.kernel.ledger.entry import Entry, Head, canonical
-from discreet.kernel.ledger.sqlite.schema import MIGRATIONS, migrate
+from discreet.kernel.ledger.sqlite import MIGRATIONS, migrate
 from discreet.kernel.ledger.store import AccountRow
 from discreet.kernel.ledger.tables import Tables
 from discreet.kernel.losses import PureDP

@@ -154,7 +154,7 @@ def test_a_newer_ledger_is_refused(open_ledger, postgres_server, address):
 def test_an_older_ledger_is_brought_forward_by_its_curator_alone(
     open_ledger, postgres_server, address, monkeypatch
 ):
-    from discreet.kernel.ledger.postgres import schema as postgres_schema
+    from discreet.kernel.ledger import postgres as postgres_schema
 
     open_ledger().charge(ask())
     step = ("CREATE TABLE later (x INTEGER)",)

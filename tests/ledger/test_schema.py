@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import LedgerConflict
 from discreet.kernel.ledger import Ledger, LedgerFile, Ration, Request
-from discreet.kernel.ledger.sqlite.schema import MIGRATIONS
+from discreet.kernel.ledger.sqlite import MIGRATIONS
 from ledger.growing import BUDGET, PRICE, write_past
 
 

@@ -22,7 +22,7 @@ from discreet.kernel.losses import (
     staircase,
     zcdp,
 )
-from discreet.kernel.losses.term import Term
+from discreet.kernel.losses.family import Term
 
 # family -> (a loss, the same with more noise)
 FAMILIES = {

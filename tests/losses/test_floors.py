@@ -8,8 +8,7 @@ from flint import arb
 import discreet as dp
 from discreet.kernel.losses import discrete_laplace, gaussian, laplace, questions
 from discreet.kernel.losses.continuous import LaplacePair
-from discreet.kernel.losses.extremes import parts_of
-from discreet.kernel.losses.floors import delta_floor, epsilon_floor, finite_mass
+from discreet.kernel.losses.extremes import delta_floor, epsilon_floor, finite_mass, parts_of
 from discreet.kernel.losses.lattice import discrete_laplace_pair
 from discreet.kernel.losses.pair import Atoms
 from discreet.kernel.numerics import ball, working_precision

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from discreet.kernel.losses.inversion import invert, invert_from_scratch
+from discreet.kernel.losses.solvers import invert, invert_from_scratch
 from discreet.kernel.numerics import ball, working_precision
 
 OPEN = 0.1  # the ends of the curve are this share of it apart, on each side

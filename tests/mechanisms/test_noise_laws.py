@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.kernel.mechanisms import additive
+from discreet.kernel.mechanisms import mechanism as mechanism_module
 from oracles import mechanism_laws as oracle
 
 STAIRCASES = [
@@ -131,7 +131,7 @@ def no_source():
 @pytest.mark.parametrize("kind", [dp.Staircase, dp.DiscreteGaussian])
 def test_several_numbers_need_a_declared_dimension(kind, value, monkeypatch):
     price = {"epsilon": 1} if kind is dp.Staircase else {"sigma": 1}
-    monkeypatch.setattr(additive, "fresh_source", no_source)
+    monkeypatch.setattr(mechanism_module, "fresh_source", no_source)
     with pytest.raises(dp.InvalidParameter, match="dimension must be given"):
         kind(**price, sensitivity=2).release(value)
     monkeypatch.undo()

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.kernel.mechanisms.price import Price
+from discreet.kernel.mechanisms.statistics import Price
 
 
 @pytest.mark.parametrize("delta", [0, Fraction(1, 10**6)])

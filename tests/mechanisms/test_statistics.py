@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.kernel.mechanisms.price import Price
-from discreet.kernel.mechanisms.statistics import _Rows
+from discreet.kernel.mechanisms.statistics import Price, _Rows
 
 DATA = np.random.default_rng(1).uniform(10, 30, 4000)
 RELATIONS = ["add/remove", "replace"]

@@ -10,7 +10,7 @@ from discreet.kernel.numerics import (
     ball,
     certified_floor,
     certified_sign,
-    enclosure,
+    interval,
     power,
     working_precision,
 )
@@ -23,7 +23,7 @@ def test_precision_is_raised_until_the_floor_is_decided():
 
 
 def test_an_equality_is_not_decided_for_ever(monkeypatch):
-    monkeypatch.setattr(enclosure, "MOST_BITS", 1024)
+    monkeypatch.setattr(interval, "MOST_BITS", 1024)
     with pytest.raises(InternalError):
         certified_sign(lambda: ball(2).sqrt() ** 2 - 2)
 

@@ -1,9 +1,8 @@
 """Accounts for charges chosen adaptively, and odometers; calibration and the composition experiment."""
 
-from discreet.kernel.accounting.account import Account, exceeded, raised_rule, read_rule, rule_for
+from discreet.kernel.accounting.account import Account, Odometer, exceeded, raised_rule, read_rule, rule_for
 from discreet.kernel.accounting.calibrate import calibrate, keeps
 from discreet.kernel.accounting.experiment import Experiment, Round, View
-from discreet.kernel.accounting.odometer import Odometer
 from discreet.kernel.accounting.rule import (
     Budget,
     Rule,

@@ -4,7 +4,6 @@ from discreet.kernel.laws.gaussian_law import (
     DiscreteGaussianLaw as DiscreteGaussianLaw,
     GaussianLaw as GaussianLaw,
 )
-from discreet.kernel.laws.key_law import KeepingLaw as KeepingLaw
 from discreet.kernel.laws.laplace_law import (
     LaplaceLaw as LaplaceLaw,
     TruncatedLaplaceLaw as TruncatedLaplaceLaw,
@@ -22,6 +21,7 @@ from discreet.kernel.laws.report_law import (
     compute_windows as compute_windows,
 )
 from discreet.kernel.laws.selection_law import (
+    KeepingLaw as KeepingLaw,
     add_values as add_values,
     compute_noisy_max as compute_noisy_max,
     compute_peeling as compute_peeling,

@@ -12,10 +12,10 @@ from discreet.errors import InvalidParameter, LedgerConflict
 from discreet.kernel.accounting import Budget
 from discreet.kernel.ledger import failing
 from discreet.kernel.ledger.anchor import Anchor, ChainGuard
+from discreet.kernel.ledger.charging import reserve
 from discreet.kernel.ledger.declaration import Declaration
 from discreet.kernel.ledger.ledger import PATIENCE_S
 from discreet.kernel.ledger.owner_actions import declared, raise_budget
-from discreet.kernel.ledger.shares import reserve
 from discreet.kernel.ledger.statement import Balance, Record, balance_of, read_balance, read_history
 from discreet.kernel.ledger.store import Transaction, open_store
 from discreet.kernel.ledger.verification import Verification, verify

@@ -10,7 +10,7 @@ from typing import Any, Self
 import discreet.kernel.ledger.sqlite  # noqa: F401
 from discreet.errors import DiscreetError, LedgerConflict
 from discreet.kernel.accounting import Budget, Total
-from discreet.kernel.ledger import failing, owner_actions, shares
+from discreet.kernel.ledger import charging, failing, owner_actions
 from discreet.kernel.ledger.anchor import Anchor, ChainGuard
 from discreet.kernel.ledger.charging import (
     abandon,
@@ -300,7 +300,7 @@ class Ledger:
         spent of it.
         """
         self._store.write(
-            lambda transaction: shares.reserve(transaction, self._dataset, analyst, budget, reason)
+            lambda transaction: charging.reserve(transaction, self._dataset, analyst, budget, reason)
         )
 
     def release_failures(self, *, reason: str, analyst: str | None = None) -> int:

@@ -9,12 +9,11 @@ from typing import Any
 
 from discreet.errors import BudgetExceeded, LedgerConflict
 from discreet.kernel.accounting import Total, raised_rule
-from discreet.kernel.ledger.charging import analyst_account, rule_of
+from discreet.kernel.ledger.charging import analyst_account, rule_of, set_aside
 from discreet.kernel.ledger.declaration import Declaration, rest_of, share_of
 from discreet.kernel.ledger.entry import Entry, Head, canonical
 from discreet.kernel.ledger.failing import DECISIONS, left
 from discreet.kernel.ledger.owner_actions import totals_for_groups
-from discreet.kernel.ledger.shares import set_aside
 from discreet.kernel.ledger.store import AccountRow, ChargeRow, FailureRow, Guard, Transaction
 
 

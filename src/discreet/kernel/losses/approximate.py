@@ -11,12 +11,11 @@ from discreet.kernel.losses.bounds import (
     keeps_epsilon_and_delta,
     rho_and_delta_at_most,
 )
-from discreet.kernel.losses.family import Direction, Family, register
+from discreet.kernel.losses.family import Direction, Family, Relation, check_relation, register
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.pure import pure, worst_pair
-from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import (
     Interval,
     Real,

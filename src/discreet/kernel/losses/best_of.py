@@ -8,10 +8,19 @@ from flint import arb, ctx
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.extremes import as_ball, at_most, failure_of, largest_of
-from discreet.kernel.losses.family import DIRECTIONS, Direction, Family, parse_value, register, show
+from discreet.kernel.losses.family import (
+    DIRECTIONS,
+    Direction,
+    Family,
+    Term,
+    parse_value,
+    read_terms,
+    register,
+    show,
+    show_terms,
+)
 from discreet.kernel.losses.moments import highest_theta_of, plain_moment_of, terms_log_moment
 from discreet.kernel.losses.pair import Atoms, Pair
-from discreet.kernel.losses.term import Term, read_terms, show_terms
 from discreet.kernel.losses.tuning import minimise
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb, ball, exact_positive

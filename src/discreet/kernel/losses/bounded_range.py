@@ -5,11 +5,10 @@ from fractions import Fraction
 
 from flint import acb, arb
 
-from discreet.kernel.losses.family import Curve, Direction, Family, register, scaled
+from discreet.kernel.losses.family import Curve, Direction, Family, Relation, register, scaled
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.nodes import Acb, Grid, Nodes
 from discreet.kernel.losses.pair import Atoms, Pair
-from discreet.kernel.losses.relation import Relation
 from discreet.kernel.numerics import Arb, Real, ball, exact_epsilon, exact_positive, power
 
 

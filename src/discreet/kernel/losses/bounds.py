@@ -11,10 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.kernel.losses.family import DIRECTIONS, Family
+from discreet.kernel.losses.family import DIRECTIONS, Family, Relation, Term
 from discreet.kernel.losses.loss import PrivacyLoss
-from discreet.kernel.losses.relation import Relation
-from discreet.kernel.losses.term import Term
 
 
 def epsilon_at_most(loss: PrivacyLoss) -> Fraction | None:

@@ -11,12 +11,11 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.curve import connect_the_dots
-from discreet.kernel.losses.family import Direction, Family, register, show
+from discreet.kernel.losses.family import Direction, Family, Relation, register, show
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.pair import Atoms, Pair
 from discreet.kernel.losses.pure import Pure
-from discreet.kernel.losses.relation import Relation
 from discreet.kernel.numerics import Real, ball, exact_epsilon, exact_positive, exact_probability, exact_whole
 
 Row = tuple[Fraction, ...]

@@ -9,9 +9,8 @@ from flint import arb
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses import questions
 from discreet.kernel.losses.extremes import pair_failure
-from discreet.kernel.losses.family import Direction
+from discreet.kernel.losses.family import Direction, Term
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.losses.term import Term
 from discreet.kernel.numerics import (
     Arb,
     Interval,

@@ -14,11 +14,19 @@ from flint import arb, ctx
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.continuous import gaussian_delta
 from discreet.kernel.losses.curve import NOTHING, below_the_dots, connect_the_dots, dots, sampled_ends
-from discreet.kernel.losses.family import Curve, Direction, Family, parse_value, register
+from discreet.kernel.losses.family import (
+    Curve,
+    Direction,
+    Family,
+    Term,
+    parse_value,
+    read_terms,
+    register,
+    show_terms,
+)
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.moments import mu_squared_of
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.losses.term import Term, read_terms, show_terms
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb, ball, exact_whole
 

@@ -13,18 +13,17 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidParameter
-from discreet.kernel.losses.additive import gaussian, laplace
+from discreet.kernel.losses.additive import gaussian, laplace, staircase
 from discreet.kernel.losses.approximate import approximate
 from discreet.kernel.losses.bounded_range import bounded_range
 from discreet.kernel.losses.channel import channel, randomized_response
+from discreet.kernel.losses.family import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.gdp import GDP
 from discreet.kernel.losses.lattice import discrete_gaussian, discrete_laplace
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.parallel import parallel
 from discreet.kernel.losses.pure import pure
-from discreet.kernel.losses.relation import RELATIONS, Relation, check_relation
 from discreet.kernel.losses.renyi import RenyiDP
-from discreet.kernel.losses.stairs import staircase
 from discreet.kernel.losses.zcdp import zcdp
 from discreet.kernel.numerics import exact_whole
 

@@ -1,18 +1,20 @@
-"""The ends of a composed loss: its largest value, and the probability of failing outright.
+"""The ends of a composed loss: its largest value, the probability of failing outright, its curve's floors.
 
-Both are exact where their parts are rational, so that ten losses of 1/10 make 1.
+The first two are exact where their parts are rational, so that ten losses of 1/10 make 1. The floors need no
+contour: they stand on the top atom, and on what P and Q share.
+
+Tested by: tests/losses/test_floors.py, tests/losses/test_failures.py
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from flint import arb
+from flint import acb, arb
 
-from discreet.kernel.losses.contour import Part
-from discreet.kernel.losses.family import DIRECTIONS, Direction
-from discreet.kernel.losses.term import Terms
-from discreet.kernel.numerics import Arb, ball, state_down, state_up, working_precision
+from discreet.kernel.losses.contour import Part, log_moment
+from discreet.kernel.losses.family import DIRECTIONS, Direction, Terms
+from discreet.kernel.numerics import Arb, ball, power, state_down, state_up, working_precision
 
 MOST_DIGITS = 20_000  # bits of a probability that is still worth keeping exactly
 CLOSED_BITS = 512  # closed forms cancel: ρ of a bounded range of 2^−60 is about 2^−123
@@ -116,3 +118,46 @@ def pure_epsilon(terms: Terms) -> float:
                 return math.inf
             tops.append(state_up(top))
     return max(tops)
+
+
+SHARES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.49)  # below 1/2: for ε >= 0 the best share of a symmetric law is
+
+
+def epsilon_floor(parts: Sequence[Part], delta: Arb) -> float:
+    """δ(ε) >= p·(1 − e^(ε−T)) with p = Pr[L = T] of the largest loss T, so ε(δ) >= T + ln(1 − δ/p).
+
+    Near the largest loss the top atom is all there is, and no tilt tells a contour where to go.
+    """
+    top, mass = arb(0), arb(1)
+    for pair, count in parts:
+        atom = pair.top_atom()
+        if atom is None:
+            return 0.0
+        top += count * atom[0]
+        mass *= power(atom[1], count)
+    left = 1 - delta / mass if mass > delta else arb(0)
+    return max(state_down(top + left.log()), 0.0) if left > 0 else 0.0
+
+
+def delta_floor(parts: Sequence[Part], epsilon: Arb) -> Arb:
+    """δ(ε) of the finite losses is Pr[L < ∞] − E[min(1, e^(ε−L))], and min(1, e^y) <= e^(sy), 0 <= s <= 1.
+
+    So at least Pr[L < ∞] − e^(sε + K(−s)): nearly everything, where ε is far below the losses.
+    """
+    at = float(epsilon.mid())
+
+    def rough(share: float) -> float:
+        return share * at + sum(count * pair.about_log_moment(-share) for pair, count in parts)
+
+    share = arb(min(SHARES, key=rough))
+    shared = (share * epsilon + log_moment(parts, -share)).exp()
+    left = finite_mass(parts) - shared
+    return left.max(arb(0)) if left.is_finite() else arb(0)
+
+
+def finite_mass(parts: Sequence[Part]) -> Arb:
+    """Pr[L < ∞]; less than 1 − Pr[L = ∞] where a law below another left some of its mass out."""
+    mass = arb(1)
+    for pair, count in parts:
+        mass *= power(pair.moment(acb(0)).real, count)
+    return mass

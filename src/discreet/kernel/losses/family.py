@@ -1,26 +1,46 @@
-"""Families of dominating pairs, and the one registry that reads them back.
+"""Neighbouring relations, families of dominating pairs with the one registry that reads them back, and terms.
 
 A family is named by exact parameters. For each direction of its relation it offers, in Arb balls,
 - `dominating`: a pair that bounds every mechanism of the family (None where only moments are known),
 - `witness`: a pair that some mechanism of the family attains, so that lower bounds are lower bounds,
 - `log_moment`: a bound on ln E[e^(θL)], for mechanisms known by their Rényi divergences,
 - closed forms where they are proved: `zcdp_rho`, `mu_squared`, `gdp_mu_squared`.
+
+A term says how often a family is used. Repetition is written here, once for all families.
+
+Tested by: tests/losses/test_family.py, tests/losses/test_loss.py
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.numerics import Arb, ball, exact
+from discreet.kernel.numerics import Arb, ball, exact, exact_whole
 
-if TYPE_CHECKING:
-    from discreet.kernel.losses.term import Terms
+Relation: TypeAlias = Literal["add/remove", "replace", "local"]
+
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+
+def check_relation(relation: str) -> Relation:
+    """The relation of that name.
+
+    >>> check_relation("replace")
+    'replace'
+    """
+    for known in RELATIONS:
+        if relation == known:
+            return known
+    raise InvalidParameter(
+        f"relation must be one of {', '.join(RELATIONS)}, got {str(relation)[:60]}.", parameter="relation"
+    )
+
 
 Direction: TypeAlias = (
     int  # 0: the person is in P's data set and not in Q's ("remove"); 1: the other way ("add")
@@ -248,3 +268,48 @@ def read_family(data: dict[str, Any]) -> Family:
 def scaled(value: Fraction, factor: int) -> Fraction:
     """value·factor, as an exact parameter of bounded length."""
     return exact(value * factor, name="parameter")
+
+
+@dataclass(frozen=True)
+class Term:
+    """`count` uses of one family."""
+
+    family: Family
+    count: int = 1
+
+    def __str__(self) -> str:
+        return str(self.family) if self.count == 1 else f"{self.count} * {self.family}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The term's family with its count."""
+        return {"count": self.count, **self.family.to_json()}
+
+
+Terms: TypeAlias = tuple[Term, ...]
+
+
+def gather(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """The terms in one order, equal families added up."""
+    counts: dict[Family, int] = {}
+    for term in terms:
+        counts[term.family] = counts.get(term.family, 0) + term.count
+    merged = (Term(family, count) for family, count in counts.items() if count)
+    return tuple(sorted(merged, key=lambda term: str(term.family)))
+
+
+def read_terms(data: Any) -> tuple[Term, ...]:
+    """The terms that `Term.to_json` wrote."""
+    if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+        raise InvalidParameter("the terms of a stored loss must be a list of objects.", parameter="terms")
+    return gather(_read_term(item) for item in data)
+
+
+def _read_term(data: dict[str, Any]) -> Term:
+    rest = dict(data)
+    count = exact_whole(rest.pop("count", 1), name="count", least=1)
+    return Term(read_family(rest), count)
+
+
+def show_terms(terms: tuple[Term, ...]) -> str:
+    """The terms as a sum."""
+    return " + ".join(str(term) for term in terms) or "nothing"

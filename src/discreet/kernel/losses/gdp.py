@@ -10,9 +10,9 @@ from discreet.kernel.losses.bounds import (
     renyi_at_most,
     rho_and_delta_at_most,
 )
+from discreet.kernel.losses.family import Relation, check_relation
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.notion import Cost, Notion
-from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Real, exact_positive
 
 

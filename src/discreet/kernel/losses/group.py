@@ -14,12 +14,13 @@ from discreet.kernel.losses.family import (
     Curve,
     Direction,
     Family,
+    Term,
+    Terms,
     parse_value,
     read_family,
     register,
 )
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.losses.term import Term, Terms
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb, ball, exact_whole, round_up
 

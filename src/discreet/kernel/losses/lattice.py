@@ -6,11 +6,10 @@ from fractions import Fraction
 
 from flint import acb, arb, ctx
 
-from discreet.kernel.losses.family import Direction, Family, register
+from discreet.kernel.losses.family import Direction, Family, Relation, register
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.nodes import SMALL, Acb, Grid, Nodes
 from discreet.kernel.losses.pair import Atoms, Pair
-from discreet.kernel.losses.relation import Relation
 from discreet.kernel.losses.work import spend
 from discreet.kernel.numerics import Arb, Real, ball, exact_positive, exact_whole
 

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses import extremes, moments, questions
-from discreet.kernel.losses.family import Family
-from discreet.kernel.losses.relation import Relation, check_relation
-from discreet.kernel.losses.term import Term, gather, read_terms, show_terms
+from discreet.kernel.losses.family import (
+    Family,
+    Relation,
+    Term,
+    check_relation,
+    gather,
+    read_terms,
+    show_terms,
+)
 from discreet.kernel.numerics import (
     Interval,
     Real,

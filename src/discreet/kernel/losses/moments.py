@@ -10,8 +10,7 @@ from flint import arb
 
 from discreet.kernel.losses.contour import chernoff_factor
 from discreet.kernel.losses.extremes import CLOSED_BITS, as_ball, failure_of
-from discreet.kernel.losses.family import DIRECTIONS, Direction, Family
-from discreet.kernel.losses.term import Terms
+from discreet.kernel.losses.family import DIRECTIONS, Direction, Family, Terms
 from discreet.kernel.losses.tuning import log_chernoff_factor, minimise
 from discreet.kernel.losses.work import QUESTION, TooMuch, limited
 from discreet.kernel.numerics import Arb, ball, round_down, state_up, working_precision

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
 
 from discreet.errors import InvalidParameter
+from discreet.kernel.losses.family import Relation, check_relation
 from discreet.kernel.losses.loss import PrivacyLoss
-from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Interval
 
 Cost: TypeAlias = tuple[Fraction, Fraction]  # what adds up, and the failure probability

@@ -13,12 +13,21 @@ from discreet.errors import InvalidParameter
 from discreet.kernel.losses import questions
 from discreet.kernel.losses.curve import below_the_dots, connect_the_dots, dots
 from discreet.kernel.losses.extremes import as_ball, failure_of, largest_of
-from discreet.kernel.losses.family import DIRECTIONS, Curve, Direction, Family, register
+from discreet.kernel.losses.family import (
+    DIRECTIONS,
+    Curve,
+    Direction,
+    Family,
+    Term,
+    Terms,
+    read_terms,
+    register,
+    show_terms,
+)
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.moments import mu_squared_of, plain_moment_of, rho_of, terms_log_moment
 from discreet.kernel.losses.pair import Atoms, Pair
-from discreet.kernel.losses.term import Term, Terms, read_terms, show_terms
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb
 

@@ -13,11 +13,18 @@ from discreet.kernel.losses.bounds import (
     renyi_at_most,
     rho_and_delta_at_most,
 )
-from discreet.kernel.losses.family import DIRECTIONS, Direction, Family, register, scaled
+from discreet.kernel.losses.family import (
+    DIRECTIONS,
+    Direction,
+    Family,
+    Relation,
+    check_relation,
+    register,
+    scaled,
+)
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Atoms, Pair
-from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Arb, Real, ball, exact_epsilon, exact_positive
 
 

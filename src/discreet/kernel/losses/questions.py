@@ -18,18 +18,26 @@ from discreet.kernel.losses.curve import NOTHING
 from discreet.kernel.losses.extremes import (
     as_ball,
     at_most,
+    delta_floor,
+    epsilon_floor,
     exceeds,
     failure_of,
+    finite_mass,
     largest_of,
     pair_failure,
     parts_of,
 )
-from discreet.kernel.losses.family import DIRECTIONS, Direction
-from discreet.kernel.losses.floors import delta_floor, epsilon_floor, finite_mass
-from discreet.kernel.losses.inversion import invert_from_scratch, locate, prove
+from discreet.kernel.losses.family import DIRECTIONS, Direction, Term, Terms
 from discreet.kernel.losses.moments import moment_delta, moment_epsilon, plain_moment_of
-from discreet.kernel.losses.solvers import FINE, Ends, Saddle, exact_solver
-from discreet.kernel.losses.term import Term, Terms
+from discreet.kernel.losses.solvers import (
+    FINE,
+    Ends,
+    Saddle,
+    exact_solver,
+    invert_from_scratch,
+    locate,
+    prove,
+)
 from discreet.kernel.losses.tuning import Landscape
 from discreet.kernel.losses.work import QUESTION, RESERVE, TooMuch, limited
 from discreet.kernel.numerics import Arb, Interval, ball, state_down, state_up, working_precision

@@ -6,12 +6,11 @@ from fractions import Fraction
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.bounds import is_at_most, renyi_at_most
 from discreet.kernel.losses.continuous import GaussianPair
-from discreet.kernel.losses.family import Direction, Family, register
+from discreet.kernel.losses.family import Direction, Family, Relation, check_relation, register
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Arb, Real, ball, exact, exact_epsilon, exact_positive
 
 

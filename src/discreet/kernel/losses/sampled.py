@@ -14,13 +14,23 @@ from flint import arb, ctx
 from discreet.kernel.losses import questions
 from discreet.kernel.losses.curve import NOTHING, below_the_dots, connect_the_dots, dots, sampled_ends
 from discreet.kernel.losses.extremes import as_ball, at_most, attained_of, failure_of, largest_of
-from discreet.kernel.losses.family import DIRECTIONS, Curve, Direction, Family, parse_value, register, show
+from discreet.kernel.losses.family import (
+    DIRECTIONS,
+    Curve,
+    Direction,
+    Family,
+    Term,
+    parse_value,
+    read_terms,
+    register,
+    show,
+    show_terms,
+)
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.moments import mu_squared_of, plain_moment_of, rho_of
 from discreet.kernel.losses.pair import Atoms, Pair
 from discreet.kernel.losses.sampled_gaussian import SampledGaussianPair
 from discreet.kernel.losses.sampled_group import MOST_PEOPLE, Parted
-from discreet.kernel.losses.term import Term, read_terms, show_terms
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb, ball, exact_probability
 

@@ -13,7 +13,7 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.approximate import ApproxDP
-from discreet.kernel.losses.inversion import invert_from_scratch
+from discreet.kernel.losses.solvers import invert_from_scratch
 from discreet.kernel.numerics import (
     Arb,
     Real,

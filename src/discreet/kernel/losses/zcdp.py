@@ -7,12 +7,11 @@ from typing import Any
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.bounds import rho_and_delta_at_most
 from discreet.kernel.losses.continuous import GaussianPair
-from discreet.kernel.losses.family import Direction, Family, register, scaled
+from discreet.kernel.losses.family import Direction, Family, Relation, check_relation, register, scaled
 from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.losses.relation import Relation, check_relation
 from discreet.kernel.numerics import Arb, Real, ball, exact_delta, exact_positive
 
 

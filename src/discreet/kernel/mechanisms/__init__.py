@@ -5,7 +5,6 @@ Conformance tests, exact audits, `discreet audit NAME`, pictures and the table i
 
 from typing import Any
 
-from discreet.kernel.mechanisms.additive import Additive, additive_noise as additive_noise
 from discreet.kernel.mechanisms.counted_keys import CountedKeys as CountedKeys
 from discreet.kernel.mechanisms.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from discreet.kernel.mechanisms.exponential import Exponential as Exponential
@@ -13,13 +12,20 @@ from discreet.kernel.mechanisms.gaussian import Gaussian as Gaussian
 from discreet.kernel.mechanisms.key_selection import KeySelection as KeySelection
 from discreet.kernel.mechanisms.ladder import Ladder as Ladder
 from discreet.kernel.mechanisms.laplace import Laplace as Laplace
-from discreet.kernel.mechanisms.mechanism import Mechanism as Mechanism
+from discreet.kernel.mechanisms.mechanism import (
+    Additive,
+    Mechanism as Mechanism,
+    additive_noise as additive_noise,
+)
 from discreet.kernel.mechanisms.noisy_max import NoisyMax as NoisyMax
-from discreet.kernel.mechanisms.numeric_sparse import NumericSparse as NumericSparse
 from discreet.kernel.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
 from discreet.kernel.mechanisms.quantile import Quantile as Quantile
 from discreet.kernel.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
-from discreet.kernel.mechanisms.sparse_vector import AboveThreshold as AboveThreshold, Sparse as Sparse
+from discreet.kernel.mechanisms.sparse_vector import (
+    AboveThreshold as AboveThreshold,
+    NumericSparse as NumericSparse,
+    Sparse as Sparse,
+)
 from discreet.kernel.mechanisms.staircase import Staircase as Staircase
 from discreet.kernel.mechanisms.top_k import TopK as TopK
 

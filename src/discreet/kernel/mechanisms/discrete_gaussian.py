@@ -11,10 +11,9 @@ from typing import ClassVar
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import DiscreteGaussianLaw
 from discreet.kernel.losses import PrivacyLoss, Relation, zcdp
-from discreet.kernel.mechanisms.additive import Additive
 from discreet.kernel.mechanisms.gaussian import calibrate, rounded_distance
 from discreet.kernel.mechanisms.lattice import SMALLEST_PRICE, choose_step
-from discreet.kernel.mechanisms.mechanism import Case
+from discreet.kernel.mechanisms.mechanism import Additive, Case
 from discreet.kernel.numerics import (
     Real,
     ball,

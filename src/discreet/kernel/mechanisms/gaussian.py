@@ -9,9 +9,8 @@ from typing import Literal, get_args
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import GaussianLaw, show
 from discreet.kernel.losses import PrivacyLoss, Relation, gaussian as gaussian_loss
-from discreet.kernel.mechanisms.additive import Additive
 from discreet.kernel.mechanisms.lattice import SMALLEST_PRICE, Lattice, choose_step
-from discreet.kernel.mechanisms.mechanism import Case
+from discreet.kernel.mechanisms.mechanism import Additive, Case
 from discreet.kernel.numerics import (
     Real,
     ball,

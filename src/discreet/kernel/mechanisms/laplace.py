@@ -8,9 +8,8 @@ from functools import cached_property
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import LaplaceLaw
 from discreet.kernel.losses import PrivacyLoss, Relation
-from discreet.kernel.mechanisms.additive import Additive
 from discreet.kernel.mechanisms.lattice import SMALLEST_PRICE, Lattice, choose_step
-from discreet.kernel.mechanisms.mechanism import Case
+from discreet.kernel.mechanisms.mechanism import Additive, Case
 from discreet.kernel.numerics import Real, exact_epsilon, exact_positive
 
 

@@ -11,9 +11,8 @@ from typing import ClassVar
 
 from discreet.kernel.laws import StaircaseLaw, choose_width, show
 from discreet.kernel.losses import PrivacyLoss, Relation, staircase
-from discreet.kernel.mechanisms.additive import Additive
 from discreet.kernel.mechanisms.lattice import SMALLEST_PRICE, choose_step
-from discreet.kernel.mechanisms.mechanism import Case
+from discreet.kernel.mechanisms.mechanism import Additive, Case
 from discreet.kernel.numerics import Real, exact_epsilon, exact_whole
 
 

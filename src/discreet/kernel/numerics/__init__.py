@@ -1,24 +1,22 @@
 """Numbers that cannot lie: exact rationals, directed rounding, certified enclosures, one monotone search."""
 
-from discreet.kernel.numerics.enclosure import (
-    Arb,
-    ball,
-    certified_floor,
-    certified_sign,
-    power,
-    working_precision,
-)
 from discreet.kernel.numerics.interval import (
     Estimate,
     Interval,
+    ball,
+    certified_floor,
+    certified_sign,
     clopper_pearson,
     mean_limits,
     normal_quantile,
+    power,
     success_lower,
     success_upper,
     wilson,
+    working_precision,
 )
 from discreet.kernel.numerics.rational import (
+    Arb,
     Real,
     exact,
     exact_confidence,
@@ -28,8 +26,6 @@ from discreet.kernel.numerics.rational import (
     exact_probability,
     exact_quantile,
     exact_whole,
-)
-from discreet.kernel.numerics.rounding import (
     exponent_of_two,
     largest_power_of_two,
     readable,
