@@ -120,6 +120,23 @@ def pure_epsilon(terms: Terms) -> float:
     return max(tops)
 
 
+def ceiling_of(terms: Terms, direction: Direction, delta: Fraction) -> float:
+    """Return the largest loss, where failing outright is within δ."""
+    top = largest_of(terms, direction)
+    return state_up(top) if top is not None and at_most(failure_of(terms, direction), delta) else math.inf
+
+
+def least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float:
+    """Return an ε that the answer is not below, by the largest loss alone."""
+    # δ does not exceed the probability of failing outright: only the largest loss, or nothing, is enough
+    failure, top = failure_of(terms, direction), largest_of(terms, direction)
+    if not all(term.family.exact for term in terms):
+        return 0.0
+    if exceeds(failure, delta):
+        return math.inf
+    return state_down(top) if top is not None and at_most(failure, delta) else 0.0
+
+
 SHARES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.49)  # below 1/2: for ε >= 0 the best share of a symmetric law is
 
 

@@ -17,13 +17,13 @@ from discreet.kernel.losses.contour import Part, chernoff_factor, log_moment
 from discreet.kernel.losses.curve import NOTHING
 from discreet.kernel.losses.extremes import (
     as_ball,
-    at_most,
+    ceiling_of,
     delta_floor,
     epsilon_floor,
-    exceeds,
     failure_of,
     finite_mass,
     largest_of,
+    least_epsilon,
     pair_failure,
     parts_of,
 )
@@ -80,7 +80,7 @@ def _epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
         found = Interval(0.0, LEAST_EPSILON)
         for direction in _directions(terms):
             known = found.lower > 0 and not _is_one_use(terms)
-            if known and _ceiling(terms, direction, delta) <= found.lower:
+            if known and ceiling_of(terms, direction, delta) <= found.lower:
                 continue  # the other direction is worse, whatever this one is
             found = greatest([found, epsilon_one_way(terms, direction, delta, width, found.lower)])
     return found
@@ -167,7 +167,7 @@ class EpsilonSearch:
     ) -> None:
         self.terms, self.direction, self.delta, self.width = terms, direction, delta, width
         self.known = known
-        self.lower, self.upper = 0.0, _ceiling(terms, direction, delta)
+        self.lower, self.upper = 0.0, ceiling_of(terms, direction, delta)
         self.left = ball(delta) - as_ball(failure_of(terms, direction))
         self.gave_up = False
 
@@ -176,7 +176,7 @@ class EpsilonSearch:
         if _is_one_use(self.terms) and self._try(self._one_use):
             return
         if not self.left > 0:
-            self.lower = _least_epsilon(self.terms, self.direction, self.delta)
+            self.lower = least_epsilon(self.terms, self.direction, self.delta)
         elif all(term.family.exact for term in self.terms):
             self._try(self._composed, share=0.7)
             for coarser in (COARSE, 0):
@@ -276,22 +276,6 @@ class EpsilonSearch:
         if self.left > 0:
             found = moment_epsilon(self.terms, self.direction, self.left, plain_moment_of)
             self.upper = min(self.upper, found)
-
-
-def _ceiling(terms: Terms, direction: Direction, delta: Fraction) -> float:
-    """The largest loss, where failing outright is within δ."""
-    top = largest_of(terms, direction)
-    return state_up(top) if top is not None and at_most(failure_of(terms, direction), delta) else math.inf
-
-
-def _least_epsilon(terms: Terms, direction: Direction, delta: Fraction) -> float:
-    # δ does not exceed the probability of failing outright: only the largest loss, or nothing, is enough
-    failure, top = failure_of(terms, direction), largest_of(terms, direction)
-    if not all(term.family.exact for term in terms):
-        return 0.0
-    if exceeds(failure, delta):
-        return math.inf
-    return state_down(top) if top is not None and at_most(failure, delta) else 0.0
 
 
 def _pair_epsilons(parts: Sequence[Part], delta: Arb, width: float, ceiling: float) -> Iterator[Interval]:
