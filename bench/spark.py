@@ -128,7 +128,7 @@ def run(rivals: object = None) -> Report:
         tempfile.TemporaryDirectory() as folder,  # Tumult's Spark writes here as long as its process lives
         Rivals("bench-tumult", packages=("tmlt.analytics", "pyspark"), settings={}) as tumult,
     ):
-        call(Path(folder), "discreet.asking.engines.spark.archive")
+        call(Path(folder), "discreet.asking.engines.spark.java")
         for rows, turns in SIZES.items():
             path = Path(folder) / f"t{rows}.parquet"
             make_file(path, rows)

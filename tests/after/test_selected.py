@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.asking.after import Failed, Table, prepare, run, split
 from discreet.asking.after.noise import Noisy
 from discreet.asking.planning import plan_asked
-from discreet.asking.planning.asking import read_whole
+from discreet.asking.planning.planner import read_whole
 from discreet.asking.queries import read_sql
 from discreet.errors import UnsupportedQuery
 from discreet.kernel.numerics import Interval

@@ -26,7 +26,7 @@ WRITTEN = (
     "asking/query_run.py",
     "asking/release.py",
     "asking/resources.py",
-    "asking/signatures.py",
+    "errors.py",
     "asking/watching.py",
     "kernel/plan",
 )

@@ -7,8 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.auditing import audit
-from discreet.apps.auditing.claim import Claim
-from discreet.apps.auditing.exact import verify
+from discreet.apps.auditing.claim import Claim, verify
 from discreet.kernel.laws import (
     DiscreteGaussianLaw,
     GaussianLaw,

@@ -78,13 +78,13 @@ def add_toy(tree: Path, dialect: str) -> None:
     (folder / "toy").mkdir()
     (folder / "toy" / "__init__.py").write_text(ENGINE)
     (folder / "toy" / "dialect.py").write_text(dialect)
-    registry = (folder / "registry.py").read_text()
+    registry = (folder / "__init__.py").read_text()
     registry = registry.replace(
         "from discreet.asking.engines.spark import SparkEngine\n",
         "from discreet.asking.engines.spark import SparkEngine\n"
         "from discreet.asking.engines.toy import ToyEngine\n",
     ).replace('    "spark": SparkEngine,\n', '    "spark": SparkEngine,\n    "toy": ToyEngine,\n')
-    (folder / "registry.py").write_text(registry)
+    (folder / "__init__.py").write_text(registry)
     (tree / "tests" / "engines" / "test_toy.py").write_text(TEST)
 
 

@@ -17,8 +17,8 @@ from discreet.asking.engines.postgres.dialect import PostgresDialect
 from discreet.asking.engines.spark.dialect import SparkDialect
 from discreet.asking.engines.sql import column
 from discreet.asking.engines.sql.expressions import build
-from discreet.asking.planning import expression_work, plan_asked, work
-from discreet.asking.planning.asking import read_asked
+from discreet.asking.planning import plan_asked, work
+from discreet.asking.planning.planner import read_asked
 from discreet.asking.planning.work import work_of
 from discreet.asking.policy import from_toml
 from discreet.asking.queries import Call, Literal, Name
@@ -90,7 +90,7 @@ def test_an_estimate_that_forgets_the_functions_is_noticed(duckdb, monkeypatch):
     assert too_slow([(0, plan)], duckdb) == []
     for name in ("PASS_S", "BUILT_S", "TABLE_S", "CELL_S", "JOIN_S", "KEYED_S", "CAP_S", "CAP_FIELD_S"):
         monkeypatch.setattr(work, name, getattr(work, name) / 1000)
-    monkeypatch.setattr(expression_work, "TEXT_S", 20e-9)
+    monkeypatch.setattr(work, "TEXT_S", 20e-9)
     assert too_slow([(0, plan)], duckdb) != []
 
 
@@ -285,7 +285,7 @@ def understated():
     found = set()
     for dialect, call in itertools.product((DuckDBDialect(), PostgresDialect(), SparkDialect()), calls()):
         built = build(call, lambda name: column(f"marked_{name.name}"), dialect).sql("duckdb")
-        if built.count("marked_") > expression_work.COPIES.get(call.function, 1):
+        if built.count("marked_") > work.COPIES.get(call.function, 1):
             found.add(call.function)
     return found
 
@@ -295,9 +295,9 @@ def test_every_copy_that_an_engine_writes_is_reckoned_with():
     assert understated() == set()
 
 
-@pytest.mark.parametrize("function", expression_work.COPIES)
+@pytest.mark.parametrize("function", work.COPIES)
 def test_a_copy_that_is_forgotten_is_noticed(monkeypatch, function):
-    monkeypatch.setitem(expression_work.COPIES, function, 1)
+    monkeypatch.setitem(work.COPIES, function, 1)
     assert understated() == {function}
 
 

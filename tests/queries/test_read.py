@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.asking.planning.asking import read_whole
+from discreet.asking.planning.planner import read_whole
 from discreet.asking.queries import read_question, read_sql, resolve, to_sql
 from discreet.errors import InvalidParameter, UnsupportedQuery
 from queries.bank import BANK

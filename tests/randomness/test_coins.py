@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from discreet.errors import InternalError
 from discreet.kernel.randomness import bernoulli, bernoulli_exp, fresh_source, uniform_below
-from discreet.kernel.randomness.coins import exp_fixed, settle_below_exp
+from discreet.kernel.randomness.source import exp_fixed, settle_below_exp
 from discreet.testing import Tape
 
 FULL = 2**64 - 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from mpmath import mp, mpf
 
-from discreet.kernel.randomness.coins import exp_fixed
+from discreet.kernel.randomness.source import exp_fixed
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=200), st.integers(1, 300))

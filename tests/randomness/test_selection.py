@@ -8,8 +8,8 @@ from hypothesis import example, given, settings, strategies as st
 from scipy.stats import chi2
 
 from discreet.kernel.randomness import choice, fresh_source, permute_and_flip
-from discreet.kernel.randomness.coins import exp_fixed
 from discreet.kernel.randomness.selection import _bounds
+from discreet.kernel.randomness.source import exp_fixed
 from discreet.testing import Tape
 
 FULL = 2**64 - 1

@@ -14,12 +14,11 @@ from discreet.asking.answers import Answer, describe
 from discreet.asking.dry_run import DryRun, try_out
 from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, Within, plan_asked
 from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_opening
-from discreet.asking.policy_ledger import check_known
 from discreet.asking.queries import Builder, table
 from discreet.asking.query_run import QueryRun
-from discreet.asking.resources import Resources
-from discreet.asking.signatures import BUDGETS, PRICES, refuse_unknown
+from discreet.asking.resources import Resources, check_known
 from discreet.asking.watching import Watch, open_watch
+from discreet.errors import BUDGETS, PRICES, refuse_unknown
 from discreet.kernel.ledger import Ledger, Record
 from discreet.kernel.numerics import Real
 

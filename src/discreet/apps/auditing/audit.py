@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.apps.auditing.blackbox import Attack, Target
-from discreet.apps.auditing.claim import Claim
-from discreet.apps.auditing.exact import verify
+from discreet.apps.auditing.claim import Claim, verify
 from discreet.apps.auditing.report import AuditReport
 from discreet.apps.auditing.targets import Audited, read_mechanism
 from discreet.errors import InvalidParameter

@@ -15,10 +15,9 @@ from typing import Any, Unpack
 
 from discreet.apps.auditing.datasets import Neighbours, invent_neighbours
 from discreet.apps.auditing.frozen import Call, FrozenCurator
-from discreet.apps.auditing.looking import Asking, differences, look
 from discreet.apps.auditing.people import literals_of
 from discreet.apps.auditing.report import Verdict
-from discreet.apps.auditing.stage import Stage
+from discreet.apps.auditing.stage import Asking, Stage, differences, look
 from discreet.asking.dry_run import complete
 from discreet.asking.planning import AskOptions, Plan, QuestionLike, TableStage, plan_asked
 from discreet.asking.policy import Policy, from_policy

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Self, TypeAlias
 
-from discreet.apps.auditing.claim import Claim, Finding
-from discreet.apps.auditing.exact import Verification
+from discreet.apps.auditing.claim import Claim, Finding, Verification
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import exact_probability, normal_quantile, success_lower, success_upper, wilson
 

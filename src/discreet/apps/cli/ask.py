@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import discreet
-from discreet.apps.cli.options import DataOptions, PriceOptions, open_curator
-from discreet.apps.cli.shared import Flag, fitted, waiting
+from discreet.apps.cli.shared import DataOptions, Flag, PriceOptions, fitted, open_curator, waiting
 from discreet.errors import DiscreetError, InvalidParameter
 
 _DATA, _PRICE = DataOptions(), PriceOptions()

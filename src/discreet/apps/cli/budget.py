@@ -35,7 +35,7 @@ def budget(
     plot
         Draw the spending over time against the limit, into this file.
     """
-    from discreet.asking.policy_ledger import open_ledger_file
+    from discreet.asking.resources import open_ledger_file
 
     with open_ledger_file(ledger) as opened:
         chosen = [row for row in opened.balances() if dataset in (None, row.account.partition("/")[0])]
@@ -103,7 +103,7 @@ def history(
     json
         Print JSON, with exact numbers.
     """
-    from discreet.asking.policy_ledger import open_ledger_file
+    from discreet.asking.resources import open_ledger_file
 
     with open_ledger_file(ledger) as opened:
         records = opened.history(opened.the_dataset(dataset), analyst)

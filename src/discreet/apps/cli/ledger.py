@@ -8,8 +8,7 @@ from typing import Any
 
 from cyclopts import App, Parameter
 
-from discreet.apps.cli.options import read_number
-from discreet.apps.cli.shared import Flag
+from discreet.apps.cli.shared import Flag, read_number
 from discreet.errors import InvalidParameter
 
 app = App(name="ledger", help="Check a ledger, write it out, raise its budget, reserve shares of it.")
@@ -204,7 +203,7 @@ def _say(opened: Any, account: str, text: str, *, json: bool) -> None:
 
 
 def _open(ledger: str, kept: Kept) -> Any:
-    from discreet.asking.policy_ledger import open_ledger_file, read_key
+    from discreet.asking.resources import open_ledger_file, read_key
     from discreet.kernel.ledger import FileAnchor
 
     secret = None if kept.key is None else read_key(kept.key)

@@ -6,7 +6,6 @@ It holds no data and decides nothing: prices, caps, approvals and deadlines are 
 that it was given.
 """
 
-from discreet.apps.mcp.assistant_server import make_server
-from discreet.apps.mcp.tools import Tools
+from discreet.apps.mcp.assistant_server import Tools, make_server
 
 __all__ = ["Tools", "make_server"]

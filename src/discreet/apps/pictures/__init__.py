@@ -6,8 +6,7 @@ from discreet.apps.pictures.curves import composition, trade_off
 from discreet.apps.pictures.densities import density, neighbours, privacy_loss
 from discreet.apps.pictures.loss_variables import loss_variable, tail
 from discreet.apps.pictures.picture import Picture, check_file
-from discreet.apps.pictures.precision import accuracy, convergence, forecast
-from discreet.apps.pictures.spending import budget, budget_over_time
+from discreet.apps.pictures.precision import accuracy, budget, budget_over_time, convergence, forecast
 
 __all__ = [
     "Chart",

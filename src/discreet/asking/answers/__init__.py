@@ -3,13 +3,12 @@
 from discreet.asking.answers.answer import AddingUp, Adjusted, Answer, NonNegative
 from discreet.asking.answers.chart import Drawable, draw_chart
 from discreet.asking.answers.described import Described, describe
-from discreet.asking.answers.line import columns_with_intervals
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.signed import Checked, Signer, check_receipt, digest_of_rows, fingerprint
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme
-from discreet.asking.answers.wording import align, show_error, show_value, uneven_ends
+from discreet.asking.answers.wording import align, columns_with_intervals, show_error, show_value, uneven_ends
 
 __all__ = [
     "COLOURS",

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
 from discreet.asking.after import FAILED, Cell, Columns, Failed, Selected, Table, as_cell
-from discreet.asking.answers.chart import Drawable
-from discreet.asking.answers.line import Line, slots
-from discreet.asking.answers.notebook import as_html
+from discreet.asking.answers.chart import Drawable, as_html
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown, with_ends
-from discreet.asking.answers.wording import align, cell, show_value
+from discreet.asking.answers.wording import Line, align, cell, show_value, slots
 from discreet.asking.planning import Plan
 from discreet.asking.policy import Type, Value
 from discreet.kernel.numerics import Interval, Real, exact_confidence

@@ -8,6 +8,7 @@ import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, TypeAlias
 
 from discreet.asking.answers.svg import Drawing, Theme, elide, text_width, ticks
@@ -337,3 +338,24 @@ _DRAWN: Mapping[Shape, Callable[[Drawable, str, Theme, float], Drawing]] = {
     "grouped": _grouped,
     "heat": _heat,
 }
+
+
+# Show an answer in a notebook: a chart that fits its shape, its table, and what it cost.
+
+MOST_ROWS = 50
+
+
+def as_html(table: Drawable, columns: Sequence[str], *, notes: Sequence[str]) -> str:
+    """Return the chart and the table as HTML that needs no script: a few kilobytes."""
+    chart = draw_chart(table).markup() if table.measures else ""
+    shown = list(zip(table.rows, table.intervals, strict=True))[:MOST_ROWS]
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell(row[name], ends[name]))}</td>" for name in columns) + "</tr>"
+        for row, ends in shown
+    )
+    left_out = len(table.rows) - len(shown)
+    more = [f"{left_out} more rows are not shown here."] if left_out else []
+    said = "".join(f"<div>{escape(note)}</div>" for note in (*more, *notes))
+    rows = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div>{chart}</div>{rows}<small>{said}</small>"

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from discreet.asking.engines.base import joined_keys, refuse_twice
 from discreet.asking.engines.duckdb import DuckDBEngine
-from discreet.asking.engines.order import order_hash, ordinals
-from discreet.asking.engines.rows import Row, Rows, read_tables
+from discreet.asking.engines.rows import Row, Rows, order_hash, ordinals, read_tables
 from discreet.asking.engines.sql.engine import quietly
 from discreet.asking.planning import (
     Bernstein,

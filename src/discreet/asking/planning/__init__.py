@@ -17,7 +17,6 @@ its stages (`AddNoise`, `CountAndShow`, `SelectKeys`, `ChooseLabel`, `ChooseQuan
 is read from what was released (`Estimator`). `FindBounds` stages come first, where bounds are to be found.
 """
 
-from discreet.asking.planning.asking import AskOptions, QuestionBatch, QuestionLike, plan_asked, read_asked
 from discreet.asking.planning.bound import plan_exact
 from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
 from discreet.asking.planning.choose_noise import least_noise
@@ -44,7 +43,17 @@ from discreet.asking.planning.exact import (
     UnitCount,
 )
 from discreet.asking.planning.plan import Plan, SetPlan, price_of
-from discreet.asking.planning.planner import PASSES, finish, make_plan, with_bounds
+from discreet.asking.planning.planner import (
+    PASSES,
+    AskOptions,
+    QuestionBatch,
+    QuestionLike,
+    finish,
+    make_plan,
+    plan_asked,
+    read_asked,
+    with_bounds,
+)
 from discreet.asking.planning.price import Price, Share, Within, as_notion, budget_of, named_price
 from discreet.asking.planning.stages import (
     AddNoise,

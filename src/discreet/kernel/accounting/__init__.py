@@ -1,7 +1,7 @@
 """Accounts for charges chosen adaptively, and odometers; calibration and the composition experiment."""
 
 from discreet.kernel.accounting.account import Account, Odometer, exceeded, raised_rule, read_rule, rule_for
-from discreet.kernel.accounting.calibrate import calibrate, keeps
+from discreet.kernel.accounting.calibrate import Training, calibrate, keeps, training
 from discreet.kernel.accounting.experiment import Experiment, Round, View
 from discreet.kernel.accounting.rule import (
     Budget,
@@ -12,7 +12,6 @@ from discreet.kernel.accounting.rule import (
     least,
     notion_json,
 )
-from discreet.kernel.accounting.training import Training, training
 from discreet.kernel.accounting.units import NEVER, WIDTH, Limit, Total, decimal_text
 from discreet.kernel.losses import Notion, read_notion
 

@@ -11,8 +11,7 @@ from discreet.kernel.losses.composing import (
     compose_optimal,
     exponential_nonadaptive,
 )
-from discreet.kernel.losses.distribution import LossDistribution
-from discreet.kernel.losses.divergence import approx_max_divergence, max_divergence
+from discreet.kernel.losses.distribution import LossDistribution, approx_max_divergence, max_divergence
 from discreet.kernel.losses.drawn import Drawn
 from discreet.kernel.losses.expression import read_loss
 from discreet.kernel.losses.family import REGISTRY, RELATIONS, Family, Relation, check_relation

@@ -1,9 +1,15 @@
 """Secure bits and exact samplers. Every sampler takes its source first; nothing can be seeded."""
 
-from discreet.kernel.randomness.coins import bernoulli, bernoulli_exp, bernoulli_real, uniform_below
 from discreet.kernel.randomness.noise import discrete_gaussian, discrete_laplace, geometric, rounded_gaussian
 from discreet.kernel.randomness.selection import choice, permute_and_flip, weighted_choice
-from discreet.kernel.randomness.source import Source, fresh_source
+from discreet.kernel.randomness.source import (
+    Source,
+    bernoulli,
+    bernoulli_exp,
+    bernoulli_real,
+    fresh_source,
+    uniform_below,
+)
 
 __all__ = [
     "Source",

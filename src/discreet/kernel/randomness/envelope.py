@@ -18,8 +18,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from discreet.kernel.numerics import Arb, ball, working_precision
-from discreet.kernel.randomness.coins import exp_fixed
-from discreet.kernel.randomness.source import Source, Words
+from discreet.kernel.randomness.source import Source, Words, exp_fixed
 
 Shape = Literal["linear", "quadratic"]
 Part = Literal["box", "wedge", "cell"]

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError, InvalidParameter
-from discreet.kernel.randomness.coins import exp_fixed, settle_below_exp, uniform_below
-from discreet.kernel.randomness.source import Source
+from discreet.kernel.randomness.source import Source, exp_fixed, settle_below_exp, uniform_below
 
 # Scores of candidates, as exact gaps to the best one.
 

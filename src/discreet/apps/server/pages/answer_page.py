@@ -17,9 +17,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from discreet.apps.server.http_errors import as_json, busy, not_found
 from discreet.apps.server.kept_answers import KeptAnswer
 from discreet.apps.server.limits import Rate
-from discreet.apps.server.pages.cells_shown import WIDTHS, cell_of, margin
 from discreet.apps.server.pages.gauge import price_words
-from discreet.apps.server.pages.rendering import page
+from discreet.apps.server.pages.rendering import WIDTHS, cell_of, margin, page
 from discreet.apps.server.pages.session_auth import PageRoute, Visitor, session_auth
 from discreet.apps.server.people import Person
 from discreet.apps.server.rest.bearer_auth import read_body, service_of

@@ -21,10 +21,9 @@ from discreet.apps.server.dataset import Dataset
 from discreet.apps.server.http_errors import after_the_charge, as_json
 from discreet.apps.server.journal import digest_of, note
 from discreet.apps.server.pages.answer_page import charts_of, said
-from discreet.apps.server.pages.cells_shown import cell_of
 from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_of, sql_name
 from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, odds_of, price_of_plan, price_words, up
-from discreet.apps.server.pages.rendering import in_both_themes, page
+from discreet.apps.server.pages.rendering import cell_of, in_both_themes, page
 from discreet.apps.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor, check_csrf, read_form
 from discreet.apps.server.request_bodies import (
     WATCH_TERMS,

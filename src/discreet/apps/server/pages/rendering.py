@@ -1,8 +1,12 @@
-"""Rendering: templates, static files and figures, all from the package; nothing is loaded from elsewhere."""
+"""Rendering: templates, static files and figures, all from the package; nothing is loaded from elsewhere.
+
+Tested by: tests/server/pages/test_gauge.py
+"""
 
 import gzip
 import hashlib
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -18,8 +22,9 @@ from discreet.apps.pictures.picture import drawing_script
 from discreet.apps.pictures.theme import Json
 from discreet.apps.server.http_errors import not_found
 from discreet.apps.server.pages.gauge import up
-from discreet.asking.answers import Theme
+from discreet.asking.answers import Theme, show_error, show_value, uneven_ends
 from discreet.errors import InvalidParameter
+from discreet.kernel.numerics import Interval
 
 FOLDER = Path(__file__).parents[1]
 STATIC = FOLDER / "static"
@@ -98,3 +103,25 @@ def read_theme(text: str) -> Theme:
         if text == theme:
             return theme
     raise InvalidParameter(f"theme must be one of {', '.join(THEMES)}.", parameter="theme")
+
+
+# Cells of an answer's table on the pages: a value, and ± its interval where it has one.
+
+WIDTHS = {"wide": 720.0, "narrow": 340.0}  # of a chart, in pixels
+
+
+def cell_of(value: Any, ends: Interval | None) -> Mapping[str, str]:
+    """Return a value as text, ± its interval, and whether it is a number."""
+    if ends is None or value is None:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return {"text": show_value(value), "margin": "", "kind": "number" if number else "key"}
+    return {"text": show_value(value, ends), "margin": margin(value, ends), "kind": "number"}
+
+
+def margin(value: int | float, ends: Interval) -> str:
+    """Return ± half the interval's width, or its two ends if it is not symmetric; rounded outwards.
+
+    >>> margin(20.0, Interval(-1234.56, 1274.56)), margin(5.0, Interval(0.0, 11358.8))
+    ('± 1,260', '0 to 11,360')
+    """
+    return uneven_ends(value, ends) or f"± {show_error(value, ends)}"

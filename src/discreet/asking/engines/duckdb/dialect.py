@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from discreet.asking.engines.order import HASH_BITS
+from discreet.asking.engines.rows import HASH_BITS
 from discreet.asking.engines.sql import binary, call, cast, text, try_cast, whole
 from discreet.asking.engines.sql.dialect import Built, TryCasting, Typed
 from discreet.asking.policy import Type

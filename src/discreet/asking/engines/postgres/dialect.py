@@ -9,7 +9,6 @@ from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.generators.postgres import PostgresGenerator
 
-from discreet.asking.engines.order import HASH_BITS
 from discreet.asking.engines.postgres.numbers import (
     ADD,
     DIVIDE,
@@ -19,6 +18,7 @@ from discreet.asking.engines.postgres.numbers import (
     is_ordinary,
     reduced,
 )
+from discreet.asking.engines.rows import HASH_BITS
 from discreet.asking.engines.sql import (
     SQL_TYPES,
     between,

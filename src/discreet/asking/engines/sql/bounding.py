@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from discreet.asking.engines.order import HASH_BITS
+from discreet.asking.engines.rows import HASH_BITS
 from discreet.asking.engines.sql import binary, call, cast, column, every, is_known, is_null, named, whole
 from discreet.asking.engines.sql.dialect import Dialect, Typed, hash_of
 from discreet.asking.engines.sql.measures import (

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from discreet.asking.engines.order import SEPARATOR
+from discreet.asking.engines.rows import SEPARATOR
 from discreet.asking.engines.sql import (
     SQL_TYPES,
     binary,
