@@ -26,7 +26,7 @@ WRITTEN = (
     "asking/query_run.py",
     "asking/release.py",
     "asking/resources.py",
-    "errors.py",
+    "asking/signatures.py",
     "asking/watching.py",
     "kernel/plan",
 )

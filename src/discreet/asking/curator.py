@@ -17,8 +17,8 @@ from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_
 from discreet.asking.queries import Builder, table
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources, check_known
+from discreet.asking.signatures import BUDGETS, PRICES, refuse_unknown
 from discreet.asking.watching import Watch, open_watch
-from discreet.errors import BUDGETS, PRICES, refuse_unknown
 from discreet.kernel.ledger import Ledger, Record
 from discreet.kernel.numerics import Real
 

@@ -10,7 +10,8 @@ from discreet.asking.client.transport import Transport, write_object
 from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, plan_asked, read_asked
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Builder, table
-from discreet.errors import PRICES, InternalError, InvalidParameter, PolicyViolation, refuse_unknown
+from discreet.asking.signatures import PRICES, refuse_unknown
+from discreet.errors import InternalError, InvalidParameter, PolicyViolation
 from discreet.kernel.accounting import read_notion
 from discreet.kernel.ledger import Record
 from discreet.kernel.numerics import Real
