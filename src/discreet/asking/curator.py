@@ -10,12 +10,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Never, Self, Unpack, overload
 
-from discreet.asking.answers import Answer, describe
+from discreet.asking.answers import Answer, Book, describe
 from discreet.asking.dry_run import DryRun, try_out
-from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, Within, plan_asked
+from discreet.asking.planning import (
+    Aim,
+    AskOptions,
+    BookPlan,
+    Plan,
+    QuestionBatch,
+    QuestionLike,
+    Tables,
+    Within,
+    plan_asked,
+    plan_book,
+)
 from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_opening
 from discreet.asking.queries import Builder, table
-from discreet.asking.query_run import QueryRun
+from discreet.asking.query_run import Answered, BookRun, ChargedRun, Planned, QueryRun
 from discreet.asking.resources import Resources, check_known
 from discreet.asking.signatures import BUDGETS, PRICES, refuse_unknown
 from discreet.asking.watching import Watch, open_watch
@@ -23,6 +34,7 @@ from discreet.kernel.ledger import Ledger, Record
 from discreet.kernel.numerics import Real
 
 _OPTIONS = ("ledger", "engine", "analyst", "other_people")
+_BOOK = ("table", "epsilon", "delta", "rho", "limit", "aim", "confidence", "key")
 _WATCH = ("threshold", "epsilon", "delta", "count", "sensitivity", "key")
 
 
@@ -243,14 +255,7 @@ class Curator(AbstractContextManager["Curator"]):
         terms |= {"confidence": confidence, "bounds": bounds}
         if (told := describe(question, self.resources.known)) is not None:
             return told  # type: ignore[return-value]  # DESCRIBE: rows of the policy, without a plan
-        query_run = self._query_run(plan_asked(question, self.resources.engine().policy, **terms))
-        if query_run.charge(key=key):
-            try:
-                query_run.run()
-            except BaseException:
-                query_run.abandon()
-                raise
-        answers = query_run.store()
+        answers = _finish(self._query_run(plan_asked(question, self.resources.engine().policy, **terms)), key)
         return answers if isinstance(question, list | tuple) else answers[0]
 
     @overload
@@ -281,6 +286,79 @@ class Curator(AbstractContextManager["Curator"]):
             return told  # type: ignore[return-value]  # there is nothing to plan
         plans = plan_asked(question, self.resources.known, **terms)
         return plans if isinstance(question, list | tuple) else plans[0]
+
+    def book(
+        self,
+        tables: Tables,
+        *,
+        table: str | None = None,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        rho: Real | None = None,
+        limit: int | None = None,
+        aim: Aim = "sum",
+        confidence: Real = 0.95,
+        key: str | None = None,
+        **unknown: Never,
+    ) -> Book:
+        """Answer many tables of counts over the same rows as one book: charged once, all totals sums.
+
+        Parameters
+        ----------
+        tables
+            A list of columns to count by, such as `["city", ("city", "age")]` (`()` is the total), or of
+            questions that count rows, whose CUBE, ROLLUP and GROUPING SETS are several tables. A mapping
+            gives each its weight: cells of a table of weight 2 count twice in what is made small.
+        table
+            The table that columns are of, where the policy has several.
+        epsilon, delta, rho
+            The price: rho, or epsilon with or without delta. Without a delta all noise is Laplace noise,
+            which errs far more where there are many tables.
+        limit
+            How many rows of one unit count: by default what the policy states. A unit with more rows has
+            all of them weigh less, the same in all tables.
+        aim
+            "sum" for the least sum of variances of all cells, "maximum" for the least largest one.
+        confidence
+            The confidence of the intervals, each cell by itself.
+        key
+            An idempotency key: a retry with the same key is not charged again.
+
+        Returns
+        -------
+        Book
+            The tables, an interval for every cell, and one receipt.
+        """
+        refuse_unknown(unknown, _BOOK, PRICES)
+        plan = plan_book(
+            tables, self.resources.engine().policy, table=table, epsilon=epsilon, delta=delta, rho=rho,
+            limit=limit, aim=aim, confidence=confidence,
+        )  # fmt: skip
+        run = BookRun(self.resources, (plan,), analyst=self._analyst)
+        return _finish(run, key)
+
+    def explain_book(
+        self,
+        tables: Tables,
+        *,
+        table: str | None = None,
+        epsilon: Real | None = None,
+        delta: Real | None = None,
+        rho: Real | None = None,
+        limit: int | None = None,
+        aim: Aim = "sum",
+        confidence: Real = 0.95,
+        **unknown: Never,
+    ) -> BookPlan:
+        """Return what asking for a book would do, its cost and the error of each table. No data is read.
+
+        The parameters are those of `book`.
+        """
+        refuse_unknown(unknown, _BOOK, PRICES)
+        return plan_book(
+            tables, self.resources.known, table=table, epsilon=epsilon, delta=delta, rho=rho,
+            limit=limit, aim=aim, confidence=confidence,
+        )  # fmt: skip
 
     def dry_run(
         self,
@@ -387,6 +465,17 @@ class Curator(AbstractContextManager["Curator"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _finish(run: ChargedRun[Planned, Answered], key: str | None) -> Answered:
+    """Charge, run and store; a failure is counted, and nothing refunded."""
+    if run.charge(key=key):
+        try:
+            run.run()
+        except BaseException:
+            run.abandon()
+            raise
+    return run.store()
 
 
 def _as_budget(value: Any) -> Any:

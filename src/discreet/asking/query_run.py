@@ -4,18 +4,21 @@
 times.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
-from discreet.asking.answers import Answer, Receipt, restore, store
-from discreet.asking.planning import Plan, named_price, price_of
-from discreet.asking.release import Run, release
+from discreet.asking.answers import Answer, Book, Receipt, restore, restore_book, store, store_book
+from discreet.asking.planning import BookPlan, Plan, named_price, price_of
+from discreet.asking.release import Run, release, release_book
 from discreet.asking.resources import Resources
 from discreet.errors import LedgerConflict
 from discreet.kernel.ledger import Charge, Request
 from discreet.kernel.plan import Permit
 
-Runner: TypeAlias = Callable[[tuple[Plan, ...], Permit], bytes]
+Planned = TypeVar("Planned", bound=Plan | BookPlan)
+Answered = TypeVar("Answered")
+Runner: TypeAlias = Callable[[tuple[Planned, ...], Permit], bytes]
 
 
 def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
@@ -24,19 +27,25 @@ def run_plans(plans: tuple[Plan, ...], permit: Permit, run: Run) -> bytes:
     return store([Answer(plan, numbers, _receipt(plan, permit)) for plan, numbers in released])
 
 
-def _receipt(plan: Plan, permit: Permit) -> Receipt:
+def run_book(plans: tuple[BookPlan, ...], permit: Permit, run: Run) -> bytes:
+    """Do the same for a charged book."""
+    (plan,) = plans
+    return store_book(plan, release_book(plan, permit, run), _receipt(plan, permit))
+
+
+def _receipt(plan: Plan | BookPlan, permit: Permit) -> Receipt:
     return Receipt.of(plan, charge=permit.charge, remaining=permit.remaining, failures=permit.failures)
 
 
-class QueryRun:
+class ChargedRun(ABC, Generic[Planned, Answered]):
     """Plans that are charged, run and stored together: each step once, in this order.
 
     Privacy: nothing runs that was not charged, and nothing is returned that was not stored. The remaining
     budget is read before the data, so a receipt does not reveal how long its question ran.
     """
 
-    def __init__(self, resources: Resources, plans: tuple[Plan, ...], *, analyst: str) -> None:
-        self.plans = plans
+    def __init__(self, resources: Resources, plans: tuple[Planned, ...], *, analyst: str) -> None:
+        self.plans: tuple[Planned, ...] = plans
         self._promises = tuple(plan.promises for plan in plans)  # what is charged is what may run
         self._resources, self._analyst = resources, analyst
         self._charge: Charge | None = None
@@ -48,10 +57,18 @@ class QueryRun:
         """The number of the charge that paid for the answer."""
         return self._charged.id
 
-    def find(self) -> tuple[Answer, ...] | None:
+    @abstractmethod
+    def _run_here(self, plans: tuple[Planned, ...], permit: Permit) -> bytes:
+        """Run charged plans in this process."""
+
+    @abstractmethod
+    def _restore(self, stored: bytes, *, charged: bool) -> Answered:
+        """Return answers as they were stored."""
+
+    def find(self) -> Answered | None:
         """Return stored answers that asking would return for free, or None if it would be charged."""
         found = self._resources.ledger().find_answer(self._request(key=None))
-        return None if found is None else restore(self.plans, found, charged=False)
+        return None if found is None else self._restore(found, charged=False)
 
     def charge(self, *, key: str | None = None) -> bool:
         """Charge all plans; return False if they were answered before, which is free."""
@@ -65,26 +82,23 @@ class QueryRun:
             )
         return self._stored is None
 
-    def run(self, runner: Runner | None = None) -> None:
+    def run(self, runner: "Runner[Planned] | None" = None) -> None:
         """Read the data once; the result stays here until it is stored."""
         if self._permit is None:
             raise LedgerConflict("a question must be charged before it is run, and this one is not.")
         self._stored = (runner or self._run_here)(self.plans, self._permit)
 
-    def store(self) -> tuple[Answer, ...]:
+    def store(self) -> Answered:
         """Store the answers in the ledger and return them: nothing may be sent before this."""
         assert self._stored is not None
         charged = self._charged.answer is None
         if charged:
             self._resources.ledger().answer(self._charged, self._stored)
-        return restore(self.plans, self._stored, charged=charged)
+        return self._restore(self._stored, charged=charged)
 
     def abandon(self) -> None:
         """Record in the ledger that there will be no answer: a failure is counted, and nothing refunded."""
         self._resources.ledger().abandon(self._charged)
-
-    def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
-        return run_plans(plans, permit, self._resources.engine().run)
 
     @property
     def _charged(self) -> Charge:
@@ -103,3 +117,24 @@ class QueryRun:
             policy=policy.digest,
             key=key,
         )
+
+
+class QueryRun(ChargedRun[Plan, tuple[Answer, ...]]):
+    """Questions that share one charge."""
+
+    def _run_here(self, plans: tuple[Plan, ...], permit: Permit) -> bytes:
+        return run_plans(plans, permit, self._resources.engine().run)
+
+    def _restore(self, stored: bytes, *, charged: bool) -> tuple[Answer, ...]:
+        return restore(self.plans, stored, charged=charged)
+
+
+class BookRun(ChargedRun[BookPlan, Book]):
+    """A book, whose tables share one charge."""
+
+    def _run_here(self, plans: tuple[BookPlan, ...], permit: Permit) -> bytes:
+        return run_book(plans, permit, self._resources.engine().run)
+
+    def _restore(self, stored: bytes, *, charged: bool) -> Book:
+        (plan,) = self.plans
+        return restore_book(plan, stored, charged=charged)

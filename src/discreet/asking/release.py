@@ -1,10 +1,13 @@
 """Release charged plans: exact tables from an engine go in, noisy numbers come out, by the runner alone."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from discreet.asking.planning import ExactPlan, ExactTable, Plan, finish
+import numpy as np
+
+from discreet.asking.planning import BookPlan, Columns, ExactPlan, ExactTable, Plan, Whole, finish
 from discreet.errors import DiscreetError, InternalError
 from discreet.kernel.plan import Group, Permit, Ran, run_charged, run_invented
 from discreet.kernel.randomness import fresh_source
@@ -32,18 +35,45 @@ def release(plans: Sequence[Plan], permit: Permit, run: Run) -> tuple[Released, 
     charge; every draw is independent (docs/theory/adaptive-plans.md).
     """
 
+    with _quietly():
+        ran = run_charged([plan.stages for plan in plans], permit, _salted(run))
+        finished = [(finish(plan, each), each) for plan, each in zip(plans, ran, strict=True)]
+        return tuple((plan, _outcomes(plan, each)) for plan, each in finished)
+
+
+def release_book(plan: BookPlan, permit: Permit, run: Run) -> dict[Columns, Whole]:
+    """Run a charged book: the measured tables, each with fresh noise, in steps of the plan's lattice.
+
+    Privacy: as `release`.
+    """
+    with _quietly():
+        (ran,) = run_charged([plan.stages], permit, _salted(run))
+        sizes = plan.noise.workload.sizes
+        measured = {}
+        for columns, each in zip(plan.measured, ran, strict=True):
+            numbers = np.array(each.output.numbers, dtype=np.int64)
+            measured[columns] = numbers.reshape([sizes[one] for one in columns])
+        return measured
+
+
+def _salted(run: Run) -> Callable[[], Run]:
+    """Return what gives, for each plan, the engine with one salt for all of its tables."""
+
     def salted() -> Run:
-        """Return the engine with one salt for all tables of a plan."""
         salt = fresh_source().word() >> 1
         return lambda plan: run(replace(plan, salt=salt))
 
+    return salted
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Replace an error whose message might quote the data."""
     try:
-        ran = run_charged([plan.stages for plan in plans], permit, salted)
-        finished = [(finish(plan, each), each) for plan, each in zip(plans, ran, strict=True)]
-        return tuple((plan, _outcomes(plan, each)) for plan, each in finished)
+        yield
     except DiscreetError:
         raise
-    except Exception:  # noqa: BLE001  its message might quote the data
+    except Exception:  # noqa: BLE001  whatever it was
         raise InternalError("the release failed. Nothing was released; the charge is kept.") from None
 
 

@@ -1,12 +1,14 @@
 """Answers: a released table with its intervals and a receipt. All of it is post-processing."""
 
 from discreet.asking.answers.answer import AddingUp, Adjusted, Answer, NonNegative
+from discreet.asking.answers.book import REST, Book, BookTable
 from discreet.asking.answers.chart import Drawable, draw_chart
 from discreet.asking.answers.described import Described, describe
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.signed import Checked, Signer, check_receipt, digest_of_rows, fingerprint
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
+from discreet.asking.answers.stored_book import restore_book, store_book
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme
 from discreet.asking.answers.wording import align, columns_with_intervals, show_error, show_value, uneven_ends
 
@@ -15,9 +17,12 @@ __all__ = [
     "FONT",
     "FREE",
     "MARGIN",
+    "REST",
     "AddingUp",
     "Adjusted",
     "Answer",
+    "Book",
+    "BookTable",
     "Checked",
     "Described",
     "Drawable",
@@ -38,8 +43,10 @@ __all__ = [
     "kept_answers",
     "released",
     "restore",
+    "restore_book",
     "show_error",
     "show_value",
     "store",
+    "store_book",
     "uneven_ends",
 ]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from importlib import metadata
 from typing import Any
 
-from discreet.asking.planning import Plan
+from discreet.asking.planning import BookPlan, Plan
 from discreet.kernel.numerics import short_down, short_up
 
 FREE = "from the ledger, free"  # how each interface describes an answer that was stored before
@@ -24,7 +24,7 @@ class Receipt:
     charged: bool = True
 
     @classmethod
-    def of(cls, plan: Plan, *, charge: int, remaining: object, failures: int = 0) -> "Receipt":
+    def of(cls, plan: Plan | BookPlan, *, charge: int, remaining: object, failures: int = 0) -> "Receipt":
         """Return the receipt of a plan that was charged and run."""
         facts = {
             "format": 1,

@@ -12,6 +12,7 @@ from discreet.asking.engines.rows import Row, Rows, order_hash, ordinals, read_t
 from discreet.asking.engines.sql.engine import quietly
 from discreet.asking.planning import (
     Bernstein,
+    CellArrays,
     ExactMeasure,
     ExactPlan,
     ExactTable,
@@ -134,6 +135,9 @@ def _weigh(plan: ExactPlan, rows: list[Kept]) -> ExactTable:
         weight = plan.limit.weight(norms[unit])
         for index, own in enumerate(part):
             totals[group][index] += weight * own
+    if plan.cells is not None:
+        codes, numbers = ([each[0] for each in both] for both in (totals, totals.values()))
+        return ExactTable((), (), cells=CellArrays.of(codes, numbers))
     return ExactTable(groups, tuple(tuple(totals[group]) for group in groups))
 
 
@@ -147,6 +151,11 @@ def _measure(plan: ExactPlan, row: Row) -> Kept | None:
     if row.unit is None:
         return None
     group = tuple(_plain_zero(evaluate(key.expression, row.value)) for key in plan.keys)
+    if plan.cells is not None:
+        code = _code(plan, group)
+        if code is None:
+            return None
+        group = (code,)
     if plan.labels is not None and group not in plan.labels:
         if not plan.other:
             return None
@@ -155,6 +164,17 @@ def _measure(plan: ExactPlan, row: Row) -> Kept | None:
         number = _tally_number(plan.tally, row)
         return None if number is None else Kept(row.unit, group, (number,))
     return Kept(row.unit, group, tuple(_number(measure, row) for measure in plan.measures))
+
+
+def _code(plan: ExactPlan, group: Group) -> int | None:
+    """Return the whole number of a cell of a plan with `cells`; None where the row is in none."""
+    code = 0
+    for key, value, rest, size in zip(plan.keys, group, plan.cells or (), plan.sizes, strict=True):
+        labels = key.domain or ()
+        if value not in labels and not rest:
+            return None
+        code = code * size + (labels.index(value) if value in labels else len(labels))
+    return code
 
 
 def _plain_zero(value: Value) -> Value:

@@ -17,6 +17,7 @@ its stages (`AddNoise`, `CountAndShow`, `SelectKeys`, `ChooseLabel`, `ChooseQuan
 is read from what was released (`Estimator`). `FindBounds` stages come first, where bounds are to be found.
 """
 
+from discreet.asking.planning.book_plan import BookPlan, BookQuestion, Tables, plan_book
 from discreet.asking.planning.bound import plan_exact
 from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
 from discreet.asking.planning.choose_noise import least_noise
@@ -26,10 +27,12 @@ from discreet.asking.planning.contribution import (
     contribution_of,
     weighted_reach_of,
 )
+from discreet.asking.planning.covered import is_covered
 from discreet.asking.planning.draft import Draft, Search
 from discreet.asking.planning.estimate import Chosen, Estimator
 from discreet.asking.planning.exact import (
     Bernstein,
+    CellArrays,
     ExactMeasure,
     ExactPlan,
     ExactPlans,
@@ -41,7 +44,9 @@ from discreet.asking.planning.exact import (
     Tally,
     TallyArrays,
     UnitCount,
+    Whole,
 )
+from discreet.asking.planning.marginals import Aim, Columns
 from discreet.asking.planning.plan import Plan, SetPlan, price_of
 from discreet.asking.planning.planner import (
     PASSES,
@@ -71,13 +76,18 @@ from discreet.asking.planning.weights import Excess, Limit
 __all__ = [
     "PASSES",
     "AddNoise",
+    "Aim",
     "AskOptions",
     "Bernstein",
+    "BookPlan",
+    "BookQuestion",
     "Bounds",
+    "CellArrays",
     "Choose",
     "ChooseLabel",
     "ChooseQuantile",
     "Chosen",
+    "Columns",
     "Contribution",
     "CountAndShow",
     "Draft",
@@ -105,19 +115,23 @@ __all__ = [
     "Stage",
     "Sum",
     "TableStage",
+    "Tables",
     "Tally",
     "TallyArrays",
     "UnitCount",
     "WeightedReach",
+    "Whole",
     "Within",
     "as_notion",
     "budget_of",
     "contribution_of",
     "finish",
+    "is_covered",
     "least_noise",
     "make_plan",
     "named_price",
     "plan_asked",
+    "plan_book",
     "plan_exact",
     "price_of",
     "read_asked",

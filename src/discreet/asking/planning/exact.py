@@ -231,6 +231,10 @@ class ExactPlan:
     max_rows then bound nothing. `labels` may then be any tuple of groups, such as keys that were released
     before; with `other` the rows outside them are one more group, the last one, written as ().
 
+    With `cells` the groups are all combinations of the keys' labels, and only those with rows come back, as
+    arrays: a group is then the whole number whose digits are the positions of its labels, the last key's
+    last. `cells` says for each key whether the rows without one of its labels are one label more, the last.
+
     The field after `excess` has the measures of all plans over the same pairs of unit and group in one
     question: an engine may compute those pairs once. No result depends on it.
     """
@@ -248,6 +252,13 @@ class ExactPlan:
     excess: tuple[Excess, ...] = ()
     beside: tuple[ExactMeasure, ...] = ()
     other: bool = False
+    cells: tuple[bool, ...] | None = None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many labels each key has, the rest of its rows included where they are counted."""
+        rests = self.cells or (False,) * len(self.keys)
+        return tuple(len(key.domain or ()) + rest for key, rest in zip(self.keys, rests, strict=True))
 
     @property
     def weighs(self) -> bool:
@@ -289,9 +300,44 @@ class ExactTable:
     groups: tuple[tuple[Value, ...], ...]
     totals: tuple[tuple[int, ...], ...]
     tallies: tuple[Mapping[int, int], ...] = field(default=())
+    cells: "CellArrays | None" = None
 
     def __repr__(self) -> str:
         return "ExactTable(...)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellArrays:
+    """The groups of a plan with `cells` that have rows, in any order, and the total of each. It shows nothing
+    of itself."""
+
+    codes: Whole
+    totals: Whole
+
+    @classmethod
+    def of(cls, codes: Any, totals: Any) -> "CellArrays":
+        """Return the cells of two columns of whole numbers."""
+        return cls(np.asarray(codes, dtype=np.int64), np.asarray(totals, dtype=np.int64))
+
+    def table(self, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Whole:
+        """Return the table by some of the keys, all of its cells: the totals added up over the others.
+
+        >>> CellArrays.of([0, 5, 4], [1, 2, 3]).table((2, 3), (1,)).tolist()
+        [1, 3, 2]
+        """
+        places, rest = np.zeros_like(self.codes), self.codes
+        within, times = set(axes), 1
+        for axis in range(len(sizes) - 1, -1, -1):
+            rest, position = np.divmod(rest, sizes[axis])
+            if axis in within:
+                places += position * times
+                times *= sizes[axis]
+        found = np.zeros(times, dtype=np.int64)
+        np.add.at(found, places, self.totals)
+        return found.reshape([sizes[axis] for axis in axes])
+
+    def __repr__(self) -> str:
+        return "CellArrays(...)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -44,7 +44,7 @@ def limit_of(draft: Draft) -> int | str | None:
     """Return the limit that the policy states for the tables of a question; None where it states none, or
     where the question is not one that is weighed."""
     question = draft.question
-    stated = {draft.policy.table(name).limit for name in _tables(question.rows)}  # type: ignore[union-attr]
+    stated = {draft.policy.table(name).limit for name in tables_of(question.rows)}  # type: ignore[union-attr]
     weighed = all(each.aggregate.function in _WEIGHED for each in question.measures)
     if question.each_row or not weighed or not question.measures or not stated or None in stated:
         return None
@@ -191,13 +191,13 @@ def _estimator(measure: Measure, limited: Limited) -> Estimator:
     return LimitedTotal(limited, limited.plan.measures.index(own), step, whole)
 
 
-def _tables(rows: Relation) -> Iterator[str]:
+def tables_of(rows: Relation) -> Iterator[str]:
     """Yield the private tables whose rows are asked about."""
     if isinstance(rows, Scan):
         yield from () if rows.public_key is not None else (rows.table,)
     elif isinstance(rows, Joined):
-        yield from (name for side in (rows.left, rows.right) for name in _tables(side))
+        yield from (name for side in (rows.left, rows.right) for name in tables_of(side))
     elif isinstance(rows, Stacked):
-        yield from (name for member in rows.members for name in _tables(member))
+        yield from (name for member in rows.members for name in tables_of(member))
     else:
-        yield from _tables(rows.source)
+        yield from tables_of(rows.source)

@@ -22,8 +22,6 @@ In residuals it is the same number: Σ_B q_B·Π_{i∈B}(1 - 1/n_i) = Σ_A t_A·
 So nothing is lost by measuring whole tables but this: ResidualPlanner takes any q_B ≥ 0, this one those of
 t_A ≥ 0. Noise projected on residuals, which reaches all q, has no lattice of whole numbers.
 
-Nothing asks for a book yet: this is the planning of one, and `discreet.asking.answers.consistent` its answer.
-
 Accuracy: `Design.excess` is a proved bound on the distance from the least sum of variances of all whole
 tables, `Design.beyond` on that from the least of all Gaussian noise on residuals.
 """

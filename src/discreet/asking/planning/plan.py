@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 from discreet.asking.after import After, Columns
 from discreet.asking.planning.clamping import Clamped
@@ -334,7 +335,18 @@ class Plan:
         }
 
 
-def price_of(plans: Sequence[Plan]) -> PureDP | ApproxDP | ZCDP:
+class Priced(Protocol):
+    """What has a price: a plan, of a question or of a book."""
+
+    @property
+    def share(self) -> Share: ...
+    @property
+    def needs_delta(self) -> bool: ...
+    @property
+    def policy(self) -> Policy: ...
+
+
+def price_of(plans: Sequence[Priced]) -> PureDP | ApproxDP | ZCDP:
     """Return the price of plans that are charged together: what they promise adds up."""
     return promised_price(
         [plan.share for plan in plans],

@@ -57,6 +57,8 @@ def _check_weights(plan: ExactPlan) -> None:
         _check(most_norm(plan.measures), MOST_WHOLE)
     if plan.limit is not None:
         _check(plan.limit.total * MOST_ROWS, MOST_WHOLE)
+        if plan.cells is not None:
+            _check(plan.limit.total * MOST_ROWS, _SMALL)
     for each in plan.excess:
         _check(max(each.start + each.span, each.span * each.one, each.one * MOST_ROWS), MOST_WHOLE)
 

@@ -18,7 +18,7 @@ from discreet.asking.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.asking.engines.sql.relations import Relations
 from discreet.asking.engines.sql.sharing import Run, Shared, Store
 from discreet.asking.engines.sql.weighing import Weighing
-from discreet.asking.planning import ExactPlan, ExactTable, TallyArrays
+from discreet.asking.planning import CellArrays, ExactPlan, ExactTable, TallyArrays
 from discreet.asking.policy import Policy, PublicTable, Schema, Table, Type, Value
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 
@@ -64,6 +64,9 @@ class SQLEngine(ABC):
             return _of_nothing(plan)
         kind = Weighing if plan.weighs else self._bounding(plan)
         statement = kind(plan, self._relations).build()
+        if plan.cells is not None:
+            columns = quietly(self._columns, statement) or ((), ())
+            return ExactTable((), (), cells=CellArrays.of(*columns))
         if plan.tally is not None and plan.labels is not None:
             return _as_tallies(plan.labels, quietly(self._columns, statement))
         return _as_table(plan, quietly(self._rows, statement))

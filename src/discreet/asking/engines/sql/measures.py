@@ -32,17 +32,25 @@ def key_of(key: Key, columns: Columns, dialect: Dialect) -> exp.Expression:
 
 
 def position_of(
-    select: exp.Select, key: exp.Expression, domain: Domain, dialect: Dialect, *, name: str
+    select: exp.Select,
+    key: exp.Expression,
+    domain: Domain,
+    dialect: Dialect,
+    *,
+    name: str,
+    rest: bool = False,
 ) -> exp.Expression:
-    """Return the position of a key among its labels, which are joined under a name; the join leaves out rows
-    with another key."""
+    """Return the position of a key among its labels, which are joined under a name. Rows with another key are
+    left out, or, with `rest`, get the position after the last one."""
+    last = whole(len(domain)) if rest else None
     whole_numbers = all(type(label) is int for label in domain)
     if whole_numbers and list(domain) == list(range(domain[0], domain[0] + len(domain))):  # type: ignore[arg-type,operator]
         low, high = whole(int(domain[0])), whole(int(domain[-1]))  # type: ignore[arg-type]
         inside = between(key, low, high)
-        select.where(inside, copy=False)
+        if not rest:
+            select.where(inside, copy=False)
         # Tested again: an engine may compute a column of rows that it leaves out.
-        return when((inside.copy(), cast(binary(exp.Sub, key.copy(), low.copy()), "BIGINT")))
+        return when((inside.copy(), cast(binary(exp.Sub, key.copy(), low.copy()), "BIGINT")), otherwise=last)
     rows = [
         exp.Tuple(expressions=[dialect.literal(label, _type_of(domain)), whole(position)])
         for position, label in enumerate(domain)
@@ -53,8 +61,9 @@ def position_of(
     values = exp.Values(expressions=rows, alias=alias)
     label = column("label", name)
     same = dialect.same(key, label, _type_of(domain)) if None in domain else binary(exp.EQ, key, label)
-    select.join(values, on=same, copy=False)
-    return column("at", name)
+    select.join(values, on=same, join_type="left" if rest else "", copy=False)
+    place = column("at", name)
+    return exp.Coalesce(this=place, expressions=[last]) if last is not None else place
 
 
 def _type_of(domain: Domain) -> Type | None:

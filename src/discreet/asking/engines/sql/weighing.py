@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from discreet.asking.engines.sql import binary, call, cast, column, every, named, when, whole
 from discreet.asking.engines.sql.bounding import GROUP, Statement
-from discreet.asking.engines.sql.measures import PLAIN, is_small, partial_sum
+from discreet.asking.engines.sql.measures import PLAIN, is_small, partial_sum, position_of
 from discreet.asking.engines.sql.relations import UNIT
 from discreet.asking.planning import Bernstein, ExactMeasure, Excess, RowCount, Sum, UnitCount
 from discreet.asking.planning.widths import most_norm
@@ -56,7 +56,7 @@ class Weighing(Statement):
 
     def _shared(self) -> list[tuple[str, exp.Expression, bool]]:
         steps: list[tuple[str, exp.Expression, bool]] = [("base", self._base(), False)]
-        if self.plan.labels is None:
+        if self.plan.labels is None and self.plan.cells is None:
             steps.append(("found", self._found(), True))
         return [*steps, ("rows", self._rows(), False)]
 
@@ -69,11 +69,25 @@ class Weighing(Statement):
     def _rows(self) -> exp.Select:
         numbers = [column(name, "base") for name in self._row_numbers]
         select = exp.Select().from_("base").select(column(UNIT, "base"), *numbers, copy=False)
+        if self.plan.cells is not None:
+            return select.select(named(self._code(select, self.plan.cells), GROUP), copy=False)
         if self.plan.labels is None:
             return self._join_found(select.select(column(GROUP, "found"), copy=False), "base")
         if self.plan.other or any(key.domain is None for key in self.plan.keys):
             return select.select(named(self._listed(select), GROUP), copy=False)
         return select.select(named(self._position(select), GROUP), copy=False)
+
+    def _code(self, select: exp.Select, rests: tuple[bool, ...]) -> exp.Expression:
+        """Return the whole number of a row's cell, whose digits are the positions of its labels."""
+        code: exp.Expression = whole(0, "BIGINT")
+        for index, (key, rest) in enumerate(zip(self.plan.keys, rests, strict=True)):
+            own = column(f"k{index}", "base")
+            place = position_of(
+                select, own, key.domain or (), self._dialect, name=f"labels{index}", rest=rest
+            )
+            size = whole(self.plan.sizes[index], "BIGINT")
+            code = binary(exp.Add, binary(exp.Mul, code, size), cast(place, "BIGINT"))
+        return code
 
     def _listed(self, select: exp.Select) -> exp.Expression:
         """Return the position of a row's keys among groups that are listed, which are joined; with `other`
@@ -157,8 +171,12 @@ class Weighing(Statement):
             # (W4): one weight for all of a unit's parts.
             product = binary(exp.Mul, column(WEIGHT), cast(column(part), self._weight_kind))
             total = exp.Coalesce(this=self._dialect.total(product), expressions=[whole(0, "HUGEINT")])
-            select.select(named(cast(total, "VARCHAR"), name), copy=False)
-        return select if self.plan.labels is not None else self._with_keys(select)
+            kind = (
+                "VARCHAR" if self.plan.cells is None else "BIGINT"
+            )  # which the plan's limit leaves room for
+            select.select(named(cast(total, kind), name), copy=False)
+        known = self.plan.labels is not None or self.plan.cells is not None
+        return select if known else self._with_keys(select)
 
     def _weigh_rows(self, pairs: str, norms: str) -> exp.Select:
         """Return the parts of rows that are units, each with its weight."""

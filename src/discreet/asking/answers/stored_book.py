@@ -1,0 +1,54 @@
+"""What the ledger keeps of a book: the measured tables, compressed, and the receipt.
+
+Everything else of a book follows from these and the plan.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.asking.answers.book import Book
+from discreet.asking.answers.receipt import Receipt
+from discreet.asking.planning import BookPlan, Columns, Whole
+
+
+def store_book(plan: BookPlan, measured: Mapping[Columns, Whole], receipt: Receipt) -> bytes:
+    """Return what the ledger keeps."""
+    tables = [{"columns": list(columns), "cells": pack(table)} for columns, table in measured.items()]
+    kept = {"sets": [], "receipt": dict(receipt.facts), "book": {"one": plan.noise.one, "tables": tables}}
+    return json.dumps({"format": 1, "answers": [kept]}, sort_keys=True, allow_nan=False).encode()
+
+
+def restore_book(plan: BookPlan, stored: bytes, *, charged: bool = True) -> Book:
+    """Return the book that `store_book` wrote, read by the plan of the same question."""
+    (facts,) = json.loads(stored)["answers"]
+    sizes = plan.noise.workload.sizes
+    measured = {
+        tuple(each["columns"]): unpack(each["cells"]).reshape([sizes[one] for one in each["columns"]])
+        for each in facts["book"]["tables"]
+    }
+    return Book(plan, measured, Receipt(facts["receipt"], charged=charged))
+
+
+def pack(table: NDArray[Any]) -> str:
+    """Return whole numbers as text: bytes of the same place together, compressed.
+
+    >>> unpack(pack(np.array([3, -2**40, 0]))).tolist()
+    [3, -1099511627776, 0]
+    """
+    whole = np.ascontiguousarray(table, dtype="<i8").reshape(-1)
+    # Small numbers of both signs get small bytes: 0, -1, 1, -2 become 0, 1, 2, 3.
+    folded = (whole << 1) ^ (whole >> 63)
+    return base64.b64encode(zlib.compress(folded.view(np.uint8).reshape(-1, 8).T.tobytes(), 6)).decode()
+
+
+def unpack(text: str) -> Whole:
+    """Return the numbers that `pack` wrote."""
+    plain = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
+    folded = np.ascontiguousarray(plain.reshape(8, -1).T).view("<u8").reshape(-1)
+    return (folded >> np.uint64(1)).astype(np.int64) ^ -(folded & np.uint64(1)).astype(np.int64)
