@@ -57,6 +57,10 @@ FAMILIES = {
         gaussian(sigma=3, relation="replace").drawn(batch=10, of=100),
         gaussian(sigma=4, relation="replace").drawn(batch=10, of=100),
     ),
+    "exchanged": (
+        gaussian(sigma=1).sampled(0.1).under_replace(),
+        gaussian(sigma=2).sampled(0.1).under_replace(),
+    ),
     "group": (
         channel([[0.75, 0.25], [0.5, 0.5]]).for_group(2),
         channel([[0.7, 0.3], [0.5, 0.5]]).for_group(2),

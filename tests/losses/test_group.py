@@ -11,7 +11,8 @@ from flint import arb
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from discreet.kernel.losses import channel, gaussian, laplace, zcdp
+from discreet.errors import InvalidParameter
+from discreet.kernel.losses import channel, gaussian, laplace, read_loss, zcdp
 from discreet.kernel.losses.sampled_group import Mixture
 from discreet.kernel.numerics import working_precision
 
@@ -105,6 +106,45 @@ def test_whatever_a_group_holds_the_mixture_bounds_it_and_is_attained():
             assert on_the_line(first, second, epsilon) <= float(high) + 1e-6
             assert on_the_line(second, first, epsilon) <= float(other) + 1e-6
             assert float(low) - 1e-6 <= on_the_line(*worst, epsilon) <= float(high) + 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 2.0])
+def test_who_is_replaced_on_a_sample_costs_what_opposite_ends_attain(epsilon):
+    loss = gaussian(sigma=1).sampled(0.3).under_replace()
+    assert loss.relation == "replace"
+    found = loss.delta_interval(epsilon=epsilon)
+    attained = on_the_line(mixed([-1], 0.3), mixed([1], 0.3), epsilon)
+    assert attained == pytest.approx(found.lower, rel=1e-5)
+    assert found.upper <= found.lower * (1 + 1e-6)
+    cheaper = gaussian(sigma=1).sampled(0.3).delta(epsilon=epsilon)  # of one who leaves, and none comes
+    assert cheaper < found.lower < gaussian(sigma=1).sampled(0.3).for_group(2).delta(epsilon=epsilon)
+
+
+def test_two_samples_under_replace_cost_what_opposite_ends_attain():
+    first, second = (mixed([shift], 0.3)[:-1].reshape(280, 200).sum(axis=1) for shift in (-1, 1))
+    step = LINE[1] - LINE[0]
+    attained = (
+        np.maximum(np.outer(first, first) - math.exp(0.5) * np.outer(second, second), 0).sum() * step**2
+    )
+    found = (2 * gaussian(sigma=1).sampled(0.3).under_replace()).delta_interval(epsilon=0.5)
+    assert attained == pytest.approx(found.lower, rel=5e-3)  # cells lose a little
+    assert attained <= found.upper <= found.lower * 1.001
+
+
+def test_replacing_is_leaving_and_coming_for_every_loss():
+    assert gaussian(sigma=1).under_replace() == gaussian(sigma=1, sensitivity=2, relation="replace")
+    mixed_terms = 3 * laplace(scale=4) + gaussian(sigma=1).sampled(0.01)
+    replaced = mixed_terms.under_replace()
+    assert mixed_terms.epsilon(delta=1e-6) < replaced.epsilon(delta=1e-6)
+    assert replaced.epsilon(delta=1e-6) <= mixed_terms.for_group(2).epsilon(delta=1e-6)
+    three = gaussian(sigma=1).sampled(0.01).under_replace().for_group(3)
+    assert three.terms[0].family.people == 3
+    assert replaced.for_group(7).epsilon(delta=1e-6) < math.inf
+    with pytest.raises(InvalidParameter):
+        replaced.under_replace()
+    for text in ("exchanged(mu_squared_of_one=1, rate=0.1, people=1)", "exchanged(rate=0.1) (replace)"):
+        with pytest.raises(InvalidParameter):
+            read_loss(text)
 
 
 def test_people_who_share_one_draw_would_be_cheaper_and_are_found_out():

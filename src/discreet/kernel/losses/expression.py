@@ -24,6 +24,7 @@ from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.parallel import parallel
 from discreet.kernel.losses.pure import pure
 from discreet.kernel.losses.renyi import RenyiDP
+from discreet.kernel.losses.sampled_group import exchanged
 from discreet.kernel.losses.zcdp import zcdp
 from discreet.kernel.numerics import exact_whole
 
@@ -40,6 +41,7 @@ LAWS: dict[str, Callable[..., PrivacyLoss]] = {
     "channel": channel,
     "bounded_range": bounded_range,
     "staircase": staircase,
+    "exchanged": exchanged,
     "pure": pure,
     "approximate": approximate,
     "zcdp": zcdp,

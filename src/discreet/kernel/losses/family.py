@@ -174,6 +174,10 @@ class Family(ABC):
     def for_group(self, size: int) -> "Family":
         """The family for groups of this many people."""
 
+    def under_replace(self) -> "Family":
+        """The family where one person leaves and another comes: a group of two."""
+        return self.for_group(2)
+
     # --- words and JSON ------------------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Any]:

@@ -152,6 +152,22 @@ class PrivacyLoss:
             tuple(Term(term.family.for_group(people), term.count) for term in self.terms), self.relation
         )
 
+    def under_replace(self) -> "PrivacyLoss":
+        """The loss where neighbours replace one person: that one leaves, and another comes.
+
+        Privacy: of a group of two; for Gaussians on a Poisson sample less, by the pair of such an exchange.
+
+        >>> from discreet.kernel.losses import laplace
+        >>> laplace(scale=2).under_replace()
+        laplace(scale=2, sensitivity=2) (replace)
+        """
+        if self.relation != "add/remove":
+            raise InvalidParameter(
+                f"the loss must be under add/remove, got {self.relation}.", parameter="relation"
+            )
+        terms = tuple(Term(term.family.under_replace(), term.count) for term in self.terms)
+        return PrivacyLoss(terms, "replace")
+
     def sampled(self, rate: Real) -> "PrivacyLoss":
         """The whole loss as one mechanism on one Poisson sample of the people; add/remove only.
 

@@ -30,7 +30,7 @@ from discreet.kernel.losses.group import Group
 from discreet.kernel.losses.moments import mu_squared_of, plain_moment_of, rho_of
 from discreet.kernel.losses.pair import Atoms, Pair
 from discreet.kernel.losses.sampled_gaussian import SampledGaussianPair
-from discreet.kernel.losses.sampled_group import MOST_PEOPLE, Parted
+from discreet.kernel.losses.sampled_group import MOST_PEOPLE, Exchanged, Parted
 from discreet.kernel.losses.work import remembered
 from discreet.kernel.numerics import Arb, ball, exact_probability
 
@@ -135,6 +135,10 @@ class Sampled(Family):
 
     def for_group(self, size: int) -> Family:
         return Group(self, size)
+
+    def under_replace(self) -> Family:
+        square = self._mu_squared()
+        return self.for_group(2) if square is None else Exchanged(square, self.rate, 1)
 
     def parameters(self) -> dict[str, Any]:
         return {"terms": self.terms, "rate": self.rate}

@@ -11,12 +11,14 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, InvalidParameter
 from discreet.kernel.losses.curve import NOTHING, below_the_dots, connect_the_dots, dots
-from discreet.kernel.losses.family import DIRECTIONS, Curve, Direction, Family
+from discreet.kernel.losses.family import DIRECTIONS, Curve, Direction, Family, Relation, register
+from discreet.kernel.losses.group import Group
+from discreet.kernel.losses.loss import PrivacyLoss
 from discreet.kernel.losses.pair import Pair
 from discreet.kernel.losses.work import remembered, spend
-from discreet.kernel.numerics import Arb, ball
+from discreet.kernel.numerics import Arb, Real, ball, exact_positive, exact_probability, exact_whole
 
 Ends = tuple[Arb, Arb]
 DOTS = 1280
@@ -97,21 +99,13 @@ class Mixture:
         return first - grown * second
 
 
-@dataclass(frozen=True)
-class Parted(Family):
-    """A group of whom some leave and the others come, under a Gaussian of this μ² on a sample of this rate.
-
-    Privacy: its own pair, in each direction. A group is parted in one way for all releases, so each way is
-    composed by itself, and the worst taken at the end.
-    """
+class Crowd(Family):
+    """Some people leave and some come, each sampled at this rate, under a Gaussian of this μ² for each."""
 
     mu_squared_of_one: Fraction
     rate: Fraction
     leave: int
     come: int
-
-    name = "parted"
-    symmetric = False
 
     @property
     def exact(self) -> bool:
@@ -155,12 +149,74 @@ class Parted(Family):
     def zcdp_rho(self) -> Arb | None:
         return ball(self.mu_squared_of_one) / 2 * (self.leave + self.come) ** 2
 
+
+@dataclass(frozen=True)
+class Parted(Crowd):
+    """A group of whom some leave and the others come.
+
+    Privacy: its own pair, in each direction. A group is parted in one way for all releases, so each way is
+    composed by itself, and the worst taken at the end.
+    """
+
+    mu_squared_of_one: Fraction
+    rate: Fraction
+    leave: int
+    come: int
+
+    name = "parted"
+    symmetric = False
+
     def for_group(self, size: int) -> Family:
         raise InternalError("the parts of a group must not be grouped again.")
 
 
+@register
+@dataclass(frozen=True)
+class Exchanged(Crowd):
+    """Under replace: so many people leave and as many come, each of them sampled by chance.
+
+    Privacy: the pair of a group that is parted so; both directions are alike.
+    """
+
+    mu_squared_of_one: Fraction
+    rate: Fraction
+    people: int
+
+    name = "exchanged"
+
+    def __post_init__(self) -> None:
+        exact_positive(self.mu_squared_of_one, name="mu_squared_of_one")
+        exact_probability(self.rate, name="rate")
+        exact_whole(self.people, name="people", least=1)
+
+    @property
+    def leave(self) -> int:  # type: ignore[override]
+        return self.people
+
+    @property
+    def come(self) -> int:  # type: ignore[override]
+        return self.people
+
+    def for_group(self, size: int) -> Family:
+        if 2 * self.people * size <= MOST_PEOPLE:
+            return Exchanged(self.mu_squared_of_one, self.rate, self.people * size)
+        return Group(self, size)
+
+
+def exchanged(*, mu_squared_of_one: Real, rate: Real, people: Real = 1, relation: Relation) -> PrivacyLoss:
+    """The loss of Gaussians on a Poisson sample under replace: what `under_replace` makes of theirs."""
+    if relation != "replace":
+        raise InvalidParameter("people must be exchanged under replace.", parameter="relation")
+    family = Exchanged(
+        exact_positive(mu_squared_of_one, name="mu_squared_of_one"),
+        exact_probability(rate, name="rate"),
+        exact_whole(people, name="people", least=1),
+    )
+    return PrivacyLoss.of(family, relation)
+
+
 @remembered(64)
-def dotted_pairs(family: Parted, direction: Direction, bits: int, least: int) -> tuple[Pair, Pair]:
+def dotted_pairs(family: Crowd, direction: Direction, bits: int, least: int) -> tuple[Pair, Pair]:
     """Pairs above and below the curve, through its dots."""
     curves = [family._mixture(way).ends for way in DIRECTIONS]
     anyone = 1 - (1 - family.rate) ** (family.leave + family.come)
