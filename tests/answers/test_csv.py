@@ -49,7 +49,10 @@ def expected(label):
 
 def test_every_label_is_read_back():
     labels = list(dict.fromkeys(LABELS))
-    found = list(csv.reader(io.StringIO(answer_with(labels).to_csv(), newline="")))
+    written = answer_with(labels).to_csv()
+    said, _, table = written.partition("\n")
+    assert said.startswith("# at most 1 row of a unit in 1 group")
+    found = list(csv.reader(io.StringIO(table, newline="")))
     assert found[0] == ["city", "n", "n_lower", "n_upper"]
     assert [row[0] for row in found[1:]] == [expected(label) for label in labels]
     assert [Fraction(row[1]) for row in found[1:]] == list(range(len(labels)))
@@ -65,4 +68,11 @@ def test_the_saved_file_is_the_same(tmp_path):
 
 @pytest.mark.parametrize("sign", FORMULAS)
 def test_no_label_begins_as_a_formula_does(sign):
-    assert answer_with([f"{sign}1"]).to_csv().splitlines()[1].lstrip('"').startswith("'")
+    assert answer_with([f"{sign}1"]).to_csv().splitlines()[2].lstrip('"').startswith("'")
+
+
+def test_notes_are_one_line_each_whatever_they_quote(tmp_path):
+    from discreet.asking.answers.shown import Shown
+
+    shown = Shown({"n": "integer"}, ("n",), ("n",), [{"n": 1}], [{"n": None}], 0.95, ("a\r\nb", "=1"))
+    assert shown.to_csv() == "# a b\n# =1\nn\n1\n"

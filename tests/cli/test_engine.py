@@ -57,7 +57,7 @@ def test_the_policy_names_the_engine_and_libpq_knows_the_password(bank, capsys, 
     Path("bank.toml").write_text(POLICY.replace("ENGINE", f'engine = "{bank.replace(":" + PASSWORD, "")}"'))
     code, out, _ = run(capsys, "ask", "bank.toml", SQL, "--epsilon", "0.5", "--csv")
     assert code == 0
-    assert out.startswith("city,people")
+    assert "\ncity,people" in out
 
 
 def test_a_database_out_of_reach_can_be_explained_but_not_asked(tmp_path, capsys, monkeypatch):

@@ -35,7 +35,9 @@ def test_the_form_asks_without_a_script_and_leads_to_an_answer_that_stays_free(t
         word in page for word in ("Ottawa", "± holds with 90 % confidence", "ε 0.5", "from the ledger")
     )
     found = visitor.get(address + ".json").json()
-    assert visitor.get(address + ".csv").text.startswith("city,n,n_lower,n_upper\nOttawa,")
+    said, header, first, *_ = visitor.get(address + ".csv").text.splitlines()
+    assert said.startswith("# at most 1 row of a unit")
+    assert (header, first.partition(",")[0]) == ("city,n,n_lower,n_upper", "Ottawa")
     assert visitor.get(address + ".svg").text.startswith("<svg")
     assert address in visitor.get("/datasets/town/history").text
     token = {"authorization": f"Bearer {town.tokens['ann']}"}

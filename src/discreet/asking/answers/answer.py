@@ -93,8 +93,8 @@ class Answer:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What limits left out of the numbers, and thresholds of the groups, a line each."""
-        said = [self.plan.note()]
+        """What limits left out, how sure choices are, and that groups of few people are not shown."""
+        said: list[str | None] = [self.plan.note(), *self.plan.choice_notes()]
         for each, (_, numbers) in zip(self.plan.sets, self.released, strict=True):
             said += [one.note(row) for row in numbers[:1] for one in each.estimators]
         if any(each.private for each in self.plan.sets):
@@ -299,7 +299,8 @@ class Answer:
         return (f"without ±, though the noise decides them too: {', '.join(map(show_value, self.marked))}",)
 
     def to_csv(self) -> str:
-        """Return the table as CSV, interval ends next to the values."""
+        """Return the table as CSV, interval ends next to the values; the notes are lines before it that
+        begin with #."""
         return self.shown.to_csv()
 
     def save(self, folder: str | Path) -> None:
@@ -321,7 +322,8 @@ class Answer:
             what = f"noisy; the bounded truth is in {name}_lower to {name}_upper with {confidence} confidence"
             other = "noisy, without an interval" if name in self._uncertain else "a group label"
             lines.append(f"- `{name}` ({kind}): {what if noisy else other}")
-        return "\n".join(lines) + "\n"
+        said = "".join(f"\n- {note}" for note in self.notes)
+        return "\n".join(lines) + (f"\n\nTo know:\n{said}" if said else "") + "\n"
 
     @property
     def _uncertain(self) -> tuple[str, ...]:

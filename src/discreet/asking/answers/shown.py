@@ -51,11 +51,13 @@ class Shown:
         return [with_ends(row, ends) for row, ends in zip(self.rows, self.intervals, strict=True)]
 
     def to_csv(self) -> str:
-        """Return the table as CSV, interval ends next to the values."""
+        """Return the table as CSV, interval ends next to the values; before it the notes, in lines that
+        begin with #."""
         records = self.records()
         names = list(records[0]) if records else list(self.columns)
         lines: list[list[Value]] = [[*names], *([row[name] for name in names] for row in records)]
-        return "".join(",".join(as_csv(value) for value in line) + "\n" for line in lines)
+        said = "".join(f"# {' '.join(note.split())}\n" for note in self.notes)
+        return said + "".join(",".join(as_csv(value) for value in line) + "\n" for line in lines)
 
     def to_json(self) -> dict[str, Any]:
         """Return rows and intervals, for programs."""

@@ -16,7 +16,7 @@ from discreet.asking.planning.choose_noise import largest_epsilon, least_noise
 from discreet.asking.planning.contribution import Contribution, WeightedReach, weighted_reach_of
 from discreet.asking.planning.exact import Bernstein, ExactPlan, ExactTable, Sum
 from discreet.asking.planning.price import Share
-from discreet.asking.planning.stages import Noise, Stage, TableStage, describe_measure
+from discreet.asking.planning.stages import Noise, Stage, TableStage, name_measure
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.kernel.accounting import Notion
 from discreet.kernel.losses import ZCDP, PrivacyLoss, PureDP, Relation, bounded_range
@@ -237,7 +237,7 @@ def length(reach: WeightedReach, norm: int) -> Fraction:
 
 def what_of(plan: ExactPlan) -> str:
     """Return what the measures of a plan are, for texts."""
-    return " and ".join(dict.fromkeys(describe_measure(plan, each) for each in plan.measures))
+    return " and ".join(dict.fromkeys(name_measure(plan, each) for each in plan.measures))
 
 
 def step_of(plan: ExactPlan) -> Fraction:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from typing import Protocol
 
 from discreet.asking.after import After, Columns
@@ -288,13 +289,37 @@ class Plan:
                 lines.append(
                     f"Expected error of {name}: at most {readable_up(error)}, {confidence}{supposing}."
                 )
-            chosen = [
-                None if self._unbounded(measure) else each.estimators[measure].choice_error(self.confidence)
-                for each in self.sets
-            ]
-            if chosen[0] is not None:
-                lines.append(f"Expected error of {name}: {self._missed(measure, max(chosen))}, {confidence}.")  # type: ignore[type-var, arg-type]
+            chosen = self._choice_error_of(measure)
+            if chosen is not None:
+                lines.append(f"Expected error of {name}: {self._missed(measure, chosen)}, {confidence}.")
         return lines
+
+    def _choice_error_of(self, measure: int) -> float | None:
+        """Return how far a choice may be from the best one; None for what is no choice, or not known yet."""
+        if self._unbounded(measure):
+            return None
+        found = [each.estimators[measure].choice_error(self.confidence) for each in self.sets]
+        return max((each for each in found if each is not None), default=None)
+
+    def choice_notes(self) -> list[str]:
+        """Say how sure each choice is, in rows: a value that was chosen has no interval."""
+        lines, sure = [], f"with {float(self.confidence):.0%} confidence"
+        for name, measure in self._aggregates():
+            error = self._choice_error_of(measure)
+            if error is not None:
+                lines.append(f"{name}: {self._passed_over(measure, floor(error))}, {sure}")
+        return lines
+
+    def _passed_over(self, measure: int, most: int) -> str:
+        """Say of how many rows a choice may be off."""
+        rows = f"{most:,} row{'s' * (most != 1)}"
+        words = {
+            "mode": f"no other label has more than {rows} more",
+            "minimum": f"at most {rows} below it",
+            "maximum": f"at most {rows} above it",
+        }
+        function = self.question.measures[measure].aggregate.function
+        return words.get(function, f"at most {rows} between it and the exact one, where values differ")
 
     def _missed(self, measure: int, most: float) -> str:
         """Say what a choice may have missed."""

@@ -22,6 +22,7 @@ from discreet.asking.planning.exact import (
     ExactPlan,
     ExactTable,
     RowCount,
+    Sum,
     UnitCount,
 )
 from discreet.asking.queries import Expression, to_text
@@ -320,6 +321,12 @@ Stage: TypeAlias = TableStage | Later[ExactPlan, ExactTable]
 
 
 def describe_measure(plan: ExactPlan, measure: ExactMeasure | None) -> str:
+    """Say what a noisy number is of, and in which steps it is."""
+    steps = in_steps(measure.lattice.step**measure.power) if isinstance(measure, Sum) else ""
+    return name_measure(plan, measure) + steps
+
+
+def name_measure(plan: ExactPlan, measure: ExactMeasure | None) -> str:
     """Say what a noisy number is of."""
     if measure is None:
         return f"how many values {describe_tally(plan, ' has')}"
@@ -336,7 +343,7 @@ def describe_measure(plan: ExactPlan, measure: ExactMeasure | None) -> str:
     if centre:
         argument = f"({argument}) - {centre}" if centre > 0 else f"({argument}) + {-centre}"
     squares = "squares of " if measure.power == 2 else ""
-    return f"the sum of {squares}{argument}{where}{in_steps(measure.lattice.step**measure.power)}"
+    return f"the sum of {squares}{argument}{where}"
 
 
 def describe_tally(plan: ExactPlan, verb: str = "") -> str:

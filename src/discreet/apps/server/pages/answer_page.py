@@ -71,7 +71,7 @@ def _facts(kept: KeptAnswer, asked: Mapping[str, str], address: str, parts: int)
         "sentences": receipt["plan"],
         "question": receipt["question"],
         "key": fingerprint(kept.signed["signature"]["key"]),
-        "copies": copies(address, str(receipt["question"]), part=kept.part + 1 if parts > 1 else None),
+        "copies": copies(address, str(receipt["question"]), kept, part=kept.part + 1 if parts > 1 else None),
         "view": None,
         "charts": None,
         "measures": (),
@@ -123,12 +123,16 @@ def _part(every: Sequence[KeptAnswer], text: str) -> KeptAnswer:
     return every[int(text) - 1]
 
 
-def copies(address: str, question: str, *, part: int | None = None) -> list[tuple[str, str]]:
+def copies(
+    address: str, question: str, kept: KeptAnswer, *, part: int | None = None
+) -> list[tuple[str, str]]:
     """Return how a program gets the same answer, free: the token is read from the environment."""
     table = f"{address}.csv" + (f"?part={part}" if part else "")
+    said = 0 if kept.shown is None else len(kept.shown.notes)
     python = (
         "import os, pandas\n\n"
         f"answer = pandas.read_csv(\n    {table!r},\n"
+        f"{f'    skiprows={said},  # what the limits left out' + chr(10) if said else ''}"
         '    storage_options={"Authorization": "Bearer " + os.environ["DISCREET_TOKEN"]},\n)'
     )
     curl = f'curl -H "Authorization: Bearer $DISCREET_TOKEN" \\\n  "{table}"'
