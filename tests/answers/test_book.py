@@ -144,6 +144,22 @@ def test_a_folder_holds_tables_pictures_dictionary_and_receipt(curator, tmp_path
     assert "002-city-age.csv" in (tmp_path / "book" / "dictionary.md").read_text()
 
 
+def test_a_tidy_book_is_whole_and_agrees_and_the_raw_one_stays(curator, tmp_path):
+    book = curator.book(TABLES, rho=0.5)
+    before = book["city", "age"].steps.copy()
+    tidy = book.tidy()
+    assert (tidy["city", "age"].sum(axis=1) == tidy["city"]).all()
+    assert (tidy["age", "sex"].sum(axis=1) == tidy["city", "age"].sum(axis=0)).all()
+    assert tidy["city"].sum() == tidy[()]
+    assert (tidy["city", "age"] >= 0).all()
+    assert (book["city", "age"].steps == before).all()
+    book.save(tmp_path / "book", tidy=True)
+    lines = (tmp_path / "book" / "tidy" / "001-city.csv").read_text().splitlines()
+    assert lines[0] == "city,count"
+    assert [int(line.split(",")[1]) for line in lines[1:]] == tidy["city"].tolist()
+    assert "no interval" in (tmp_path / "book" / "tidy" / "README.txt").read_text()
+
+
 def test_frames_rows_and_json_hold_the_same_numbers(curator):
     book = curator.book(TABLES, rho=0.5)
     table = book["city"]

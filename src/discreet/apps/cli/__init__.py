@@ -12,6 +12,7 @@ from discreet.errors import DiscreetError
 COMMANDS: dict[str, str] = {
     "ask": "discreet.apps.cli.ask:ask",
     "explain": "discreet.apps.cli.ask:explain",
+    "book": "discreet.apps.cli.book_command:book",
     "demo": "discreet.apps.cli.ask:demo",
     "policy": "discreet.apps.cli.policy:app",
     "account": "discreet.apps.cli.account:account",

@@ -63,7 +63,7 @@ def ask(
             print(answer)
         else:
             show(answer)
-    _keep(answer, save, plot)
+    keep(answer, save, plot)
 
 
 def explain(
@@ -101,7 +101,7 @@ def _check_plot(plot: Path, plan: Any) -> None:
     check_answer(plan)
 
 
-def _keep(answer: Any, save: Path | None, plot: Path | None) -> None:
+def keep(answer: Any, save: Path | None, plot: Path | None) -> None:
     """Write the files. The answer was printed before, because it was paid for, even if writing fails."""
     sys.stdout.flush()
     try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from discreet.asking.answers.chart import draw_chart
 from discreet.asking.answers.consistent import agree_exactly, estimate_tables
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
+from discreet.asking.answers.tidy import make_tidy
 from discreet.asking.answers.wording import as_csv
 from discreet.asking.planning import BookPlan, Columns, Whole
 from discreet.asking.policy import Value
@@ -190,6 +191,12 @@ class Book:
             self._unknown()
         return self.table(places)
 
+    def tidy(self) -> "TidyBook":
+        """Return the same tables in whole numbers from 0 on, whose totals agree: post-processing, free,
+        biased, and without intervals. This book stays as it is. Refused where tables of three columns or
+        more overlap, as such numbers need not exist."""
+        return TidyBook(self)
+
     def _unknown(self) -> None:
         known = ", ".join(self.plan.name(each) for each in self.plan.book.tables)
         raise InvalidParameter(
@@ -225,9 +232,9 @@ class Book:
             "receipt": self.receipt.to_json(),
         }
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, *, tidy: bool = False) -> None:
         """Write one CSV and, where it can be drawn, one picture a table into a folder; with a data dictionary
-        and the receipt."""
+        and the receipt. With `tidy`, the tidy tables are in a folder of their own inside."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         for name, table in zip(self.file_names, self.tables, strict=True):
@@ -240,6 +247,8 @@ class Book:
         (target / "receipt.json").write_text(facts + "\n", encoding="utf-8")
         (target / "receipt.txt").write_text(f"{self.receipt}\n", encoding="utf-8")
         (target / "dictionary.md").write_text(self._dictionary(), encoding="utf-8")
+        if tidy:
+            self.tidy().save(target / "tidy")
 
     @property
     def file_names(self) -> tuple[str, ...]:
@@ -289,6 +298,38 @@ class Book:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+@dataclass(frozen=True, eq=False)
+class TidyBook:
+    """The tables of a book in whole numbers from 0 on, whose totals agree; `raw` is the book itself."""
+
+    raw: Book
+    label: ClassVar[str] = (
+        "counts were made whole and at least 0, with totals that agree; no interval holds for them"
+    )
+
+    @cached_property
+    def _whole(self) -> dict[Columns, Whole]:
+        near = {columns: steps / STEPS for columns, steps in self.raw._steps.items()}
+        return make_tidy(near, list(self.raw.plan.book.tables))
+
+    def __getitem__(self, columns: str | Sequence[str]) -> Whole:
+        """Return the counts of the table by these columns, an axis for each in the table's own order."""
+        names = self.raw.plan.book.names
+        return self._whole[tuple(names.index(each) for each in self.raw[columns].columns)]
+
+    def save(self, folder: str | Path) -> None:
+        """Write one CSV a table into a folder, and what the numbers are."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        for name, table in zip(self.raw.file_names, self.raw.tables, strict=True):
+            groups = product(*([as_csv(each) for each in labels] for labels in table.labels))
+            counts = self[table.columns].reshape(-1).tolist()
+            lines = [",".join((*group, str(count))) for group, count in zip(groups, counts, strict=True)]
+            text = "\n".join([",".join(map(as_csv, (*table.columns, COUNT))), *lines, ""])
+            (target / f"{name}.csv").write_text(text, encoding="utf-8")
+        (target / "README.txt").write_text(f"Post-processing: {self.label}.\n", encoding="utf-8")
 
 
 def labels_of(plan: BookPlan) -> tuple[tuple[Value, ...], ...]:
