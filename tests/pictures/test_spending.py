@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 import discreet as dp
-from discreet.apps.pictures import budget_over_time
+from discreet.apps.pictures import budget_over_time, draw_spending
 
 
 def test_totals_add_up_exactly_and_meet_the_limit():
@@ -28,3 +28,12 @@ def test_charges_of_one_moment_are_shown_by_their_number():
     figure = budget_over_time([("2026-11-01T08:00:00", 0.1)] * 3, limit=1).to_json()
     assert figure["data"][1]["x"] == [1, 2, 3]
     assert figure["layout"]["xaxis"]["title"]["text"] == "charge"
+
+
+def test_the_drawing_adds_up_exactly_and_names_its_limit():
+    drawing = draw_spending([(i, 0.1) for i in range(1, 11)], limit=1).markup()
+    assert drawing.count("<circle") == 10
+    assert "total 1</title>" in drawing
+    assert ">limit ε 1</text>" in drawing
+    with pytest.raises(dp.InvalidParameter, match="must not be empty"):
+        draw_spending([], limit=1)

@@ -81,7 +81,32 @@ def test_a_token_ends_with_its_days(people, monkeypatch):
     assert people.identify(token) is None
 
 
-@pytest.mark.parametrize("name", ["", " ann", "a/b", "a" * 65, "a\nb", None, 3])
+NAMES = ["Zoë Müller", "O'Brien", "Анна", "山田太郎", "हिन्दी", "قسم", "a", "ann@x.org", "2nd"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_may_be_in_any_script(people, name):
+    assert people.identify(people.add(name, "analyst")).name == name
+
+
+REFUSED = [
+    "",
+    " ann",
+    "a/b",
+    "a" * 65,
+    "a\nb",
+    None,
+    3,
+    "ann ",
+    "a  b",
+    "-a",
+    "\u0301a",
+    "a\u202eb",
+    "e\u0301",
+]
+
+
+@pytest.mark.parametrize("name", REFUSED)
 def test_a_name_that_could_mean_something_else_is_refused(people, name):
     with pytest.raises(dp.InvalidParameter):
         people.add(name, "analyst")
@@ -117,3 +142,31 @@ def test_two_processes_worth_of_people_see_each_other_at_once(tmp_path):
 
 def test_only_the_owner_of_the_file_may_read_it(people, tmp_path):
     assert (tmp_path / "service.people").stat().st_mode & 0o077 == 0
+
+
+def test_the_last_owner_keeps_a_token_whatever_is_revoked(people):
+    people.add("olga", "owner")
+    people.add("ann", "analyst")
+    (first,) = people.tokens("olga")
+    for more in ({}, {"token": first.id}):
+        with pytest.raises(dp.PolicyViolation, match="last owner"):
+            people.revoke("olga", **more)
+    people.new_token("olga")
+    assert people.revoke("olga", token=first.id) == 1
+    with pytest.raises(dp.PolicyViolation, match="last owner"):
+        people.revoke("olga")
+    assert people.revoke("ann") == 1
+    people.add("otto", "owner")
+    assert people.revoke("olga") == 1
+    with pytest.raises(dp.PolicyViolation, match="last owner"):
+        people.revoke("otto")
+
+
+def test_an_owner_whose_tokens_are_over_does_not_count(people, monkeypatch):
+    people.add("olga", "owner", days=1)
+    people.add("otto", "owner", days=9)
+    later = datetime.now(UTC) + timedelta(days=2)
+    monkeypatch.setattr(people_module, "now", lambda: people_module._time(later))
+    with pytest.raises(dp.PolicyViolation, match="last owner"):
+        people.revoke("otto")
+    assert people.revoke("olga") == 1

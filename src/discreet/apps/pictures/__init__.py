@@ -6,7 +6,14 @@ from discreet.apps.pictures.curves import composition, trade_off
 from discreet.apps.pictures.densities import density, neighbours, privacy_loss
 from discreet.apps.pictures.loss_variables import loss_variable, tail
 from discreet.apps.pictures.picture import Picture, check_file
-from discreet.apps.pictures.precision import accuracy, budget, budget_over_time, convergence, forecast
+from discreet.apps.pictures.precision import (
+    accuracy,
+    budget,
+    budget_over_time,
+    convergence,
+    draw_spending,
+    forecast,
+)
 
 __all__ = [
     "Chart",
@@ -21,6 +28,7 @@ __all__ = [
     "composition",
     "convergence",
     "density",
+    "draw_spending",
     "forecast",
     "leaks",
     "loss_variable",

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from discreet.apps.pictures.picture import Picture
 from discreet.apps.pictures.theme import Json, axis, dots, line, log_axis
+from discreet.asking.answers import WIDTH, Drawing, Theme, text_width, ticks
 from discreet.asking.curator import Curator
 from discreet.asking.planning import Plan
 from discreet.errors import InvalidParameter
 from discreet.kernel.mechanisms import Gaussian, Laplace, RandomizedResponse
-from discreet.kernel.numerics import Real, exact, exact_probability, exact_whole, readable_up
+from discreet.kernel.numerics import Real, exact, exact_probability, exact_whole, readable, readable_up
 
+_CHARGES = 120  # with a dot each
 EPSILONS = tuple(round(10 ** (i / 16 - 2), 5) for i in range(49))  # from 0.01 to 10
 
 
@@ -230,6 +232,41 @@ def budget_over_time(entries: Iterable[Entry], *, limit: Real | None = None, uni
             **({} if limit is None else _limit_line(top, unit)),
         },
     )
+
+
+def draw_spending(
+    entries: Iterable[Entry], *, limit: Real, unit: str = "ε", theme: Theme = "light", width: float = WIDTH
+) -> Drawing:
+    """Draw the running total of charges, in order, against the limit; nothing needs a script."""
+    charges = [(_moment(when), exact(cost, name="cost")) for when, cost in entries]
+    if not charges:
+        raise InvalidParameter("the entries of a budget's picture must not be empty.", parameter="entries")
+    totals = [0.0, *(float(total) for total in accumulate(cost for _, cost in charges))]
+    top, height = float(exact(limit, name="limit")), 260.0
+    drawing = Drawing(width, height, title="Budget spent", theme=theme)
+    left = max(text_width(readable(each), 11) for each in ticks(0, top)) + 14
+    bottom, high = height - 34, max(top, totals[-1]) * 1.04 or 1.0
+    step = (width - 20 - left) / len(charges)
+
+    def y(value: float) -> float:
+        return bottom - value / high * (bottom - 28)
+
+    for value in ticks(0, high):
+        drawing.line([(left, y(value)), (width - 20, y(value))], "grid")
+        drawing.text(left - 8, y(value) + 4, readable(value), anchor="end", colour="muted", size=11)
+    stairs = [(left + step * (n + over), y(total)) for n, total in enumerate(totals) for over in (0, 1)][:-1]
+    drawing.area([*stairs, (width - 20, bottom), (left, bottom)], "0", opacity=0.15)
+    drawing.line([*stairs, (width - 20, y(totals[-1]))], "0", width=2.5)
+    for number, ((when, cost), total) in enumerate(zip(charges, totals[1:], strict=True), 1):
+        tip = f"{when}: {unit} {readable_up(float(cost))}, total {readable_up(total)}"
+        if len(charges) <= _CHARGES:
+            drawing.dot(left + step * number, y(total), "0", tip=tip)
+    drawing.line([(left, y(top)), (width - 20, y(top))], "1", width=1.5)
+    drawing.text(width - 20, y(top) - 7, f"limit {unit} {readable(top)}", anchor="end", colour="muted")
+    ends = [str(charges[n][0])[:10] for n in (0, -1)]
+    words = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+    drawing.text(left, height - 10, f"charges in order, {words}", colour="muted", size=11)
+    return drawing
 
 
 def budget(curator: Curator) -> Picture:

@@ -13,12 +13,15 @@ from discreet.apps.server.records import Records, make_tables
 from discreet.asking.policy import Budget
 
 MOST_WAITING = 32  # questions of one person, on the owner's page
+LONGEST_REASON = 500
 State: TypeAlias = Literal["waiting", "approved", "denied", "used"]
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS approvals (id TEXT PRIMARY KEY, dataset TEXT NOT NULL, person TEXT NOT NULL,"
     " digest TEXT NOT NULL, question TEXT NOT NULL, price TEXT NOT NULL, state TEXT NOT NULL,"
     " made TEXT NOT NULL, decided TEXT, decided_by TEXT, request TEXT)",
+    "CREATE TABLE IF NOT EXISTS approval_reasons (approval TEXT NOT NULL, by_owner INTEGER NOT NULL,"
+    " reason TEXT NOT NULL, PRIMARY KEY (approval, by_owner))",
 )
 _NAMES = ("id", "dataset", "person", "question", "price", "state", "made", "decided", "decided_by")
 
@@ -99,6 +102,23 @@ class Approvals:
         if not found:
             raise not_found()
         return found[0]
+
+    def give_reason(self, dataset: str, approval: str, person: Person, reason: str) -> None:
+        """Keep why the asker needs an answer, or why an owner decided so; the first reason stays."""
+        found = [each for each in self.seen_by(dataset, person) if each.id == approval]
+        if not found:
+            raise not_found()
+        self._records.change(
+            "INSERT INTO approval_reasons VALUES (?, ?, ?)",
+            *(approval, int(person.is_owner and found[0].person != person.name), reason[:LONGEST_REASON]),
+        )
+
+    def reasons(self, approval: str) -> dict[str, str]:
+        """Return the reasons that were given, by whose they are: `asker` and `owner`."""
+        rows = self._records.rows(
+            "SELECT by_owner, reason FROM approval_reasons WHERE approval = ?", approval
+        )
+        return {("asker", "owner")[by_owner]: reason for by_owner, reason in rows}
 
     def seen_by(self, dataset: str, person: Person) -> tuple[Approval, ...]:
         """Return all approvals of a data set for an owner, and an analyst's own otherwise, oldest first."""

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Context
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from discreet.apps.server.approvals import Approval, Approvals, RepeatedApproval, needs_approval
 from discreet.apps.server.daily import Daily
@@ -28,6 +28,7 @@ from discreet.kernel.accounting import notion_json
 from discreet.kernel.ledger import Balance, Ledger, Verification
 from discreet.kernel.losses import ApproxDP, PureDP
 
+T = TypeVar("T")
 CACHED_PLANS = 512  # a plan depends on policy and request alone, so equal requests share it
 LONGEST_PASS = 0.9  # of its deadline: then the engine stops a pass, before its process is killed
 
@@ -81,6 +82,11 @@ class Dataset:
         return self._curator.resources.known
 
     @property
+    def has_approvals(self) -> bool:
+        """Whether some price waits for an owner."""
+        return self._curator.policy.serving.approve_above is not None
+
+    @property
     def postgres_port(self) -> int | None:
         """The port that the policy names for the PostgreSQL protocol."""
         return self._curator.policy.serving.postgres
@@ -99,6 +105,10 @@ class Dataset:
         plans = await self._executor.plan(partial(self._plan, ask))
         self._check_time(plans)
         return plans
+
+    async def plan_public(self, work: Callable[[Policy], T]) -> T:
+        """Return what work makes of the policy, which is public; it waits with the plans for its turn."""
+        return await self._executor.plan(partial(work, self.policy))
 
     async def is_free(self, person: Person, plans: tuple[Plan, ...]) -> bool:
         """Return whether this user would get a stored answer for free."""
@@ -292,15 +302,32 @@ class Dataset:
         share = as_notion(read_budget(budget), self.policy.relation)
         await self._executor.use_ledger(self._ledger.reserve, analyst, share, reason=reason)
 
-    async def decide(self, owner: Person, approval: str, decision: Literal["approved", "denied"]) -> Approval:
-        """Record an owner's decision on a waiting question in the ledger, and then apply it."""
+    async def decide(
+        self, owner: Person, approval: str, decision: Literal["approved", "denied"], *, reason: str = ""
+    ) -> Approval:
+        """Record an owner's decision on a waiting question, and why, in the ledger; then apply it."""
         for each in await self.approvals(owner):
             if (each.id, each.state) == (approval, "waiting"):
                 facts = {"analyst": each.person, "question": each.question, "price": each.price}
                 record = partial(self._ledger.record_decision, decision, approval=each.id, by=owner.name)
-                await self._executor.use_ledger(record, **facts)
+                await self._executor.use_ledger(record, **facts, **({"reason": reason} if reason else {}))
+                if reason:
+                    await self.give_reason(owner, approval, reason)
         decide = partial(self._approvals.decide, self.name, approval, decision, owner=owner)
         return await self._executor.use_ledger(decide)
+
+    async def raise_budget(self, budget: Mapping[str, Any], *, reason: str) -> None:
+        """Allow more: an entry in the ledger. What was spent stays spent."""
+        raised = as_notion(read_budget(budget), self.policy.relation)
+        await self._executor.use_ledger(self._ledger.raise_budget, raised, reason=reason)
+
+    async def give_reason(self, person: Person, approval: str, reason: str) -> None:
+        """Keep why somebody asks for an approval, or decided on one."""
+        await self._executor.use_ledger(self._approvals.give_reason, self.name, approval, person, reason)
+
+    async def reasons(self, approval: str) -> dict[str, str]:
+        """Return why somebody asked for an approval, and why an owner decided so."""
+        return await self._executor.use_ledger(self._approvals.reasons, approval)
 
     async def release_failures(self, analyst: str | None, *, reason: str) -> int:
         """Reset the count of failures, of one analyst or of all, and return how many there were."""

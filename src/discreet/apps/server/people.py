@@ -4,20 +4,22 @@ import hashlib
 import hmac
 import re
 import secrets
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias, get_args
 
 from discreet.apps.server.records import Records, make_tables
 from discreet.apps.server.scram import Salts, Verifier, make_verifier
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, PolicyViolation
 
 Role: TypeAlias = Literal["owner", "analyst"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 TOKEN_BYTES = 32
 TOKEN = re.compile(r"dp_[A-Za-z0-9_-]{43}")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+LONGEST_NAME = 64
+BETWEEN = " ._@-'’"  # in a name, and not at its start
 DAYS, MOST_DAYS = 90, 3660
 
 _TABLES = (
@@ -107,11 +109,7 @@ class People:
 
     def add(self, name: str, role: str, *, days: int = DAYS) -> str:
         """Add a user and return the first token, which is shown only this once."""
-        if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise InvalidParameter(
-                "name must be 1 to 64 letters, digits and . _ @ -, starting with a letter or digit.",
-                parameter="name",
-            )
+        check_name(name)
         if role not in ROLES:
             raise InvalidParameter(f"role must be one of {', '.join(ROLES)}.", parameter="role")
         _check_days(days)
@@ -144,14 +142,27 @@ class People:
         return self._add_token(name, days)
 
     def revoke(self, name: str, *, token: str | None = None) -> int:
-        """Revoke a user's tokens, or the one with this id, and return how many. Past charges stay."""
+        """Revoke a user's tokens, or the one with this id, and return how many. Past charges stay.
+
+        The last valid tokens of owners stay: without an owner nobody could add one here.
+        """
         which, values = (" AND id = ?", [token]) if token is not None else ("", [])
-        return self._records.change(
-            f"UPDATE tokens SET revoked = ? WHERE person = ? AND revoked IS NULL{which}",  # noqa: S608  two constants
-            now(),
-            name,
-            *values,
+        mine = f"person = ? AND revoked IS NULL{which}"
+        moment = now()
+        changed = self._records.change(
+            f"UPDATE tokens SET revoked = ? WHERE {mine} AND (expires <= ?"  # noqa: S608  constants
+            " OR person NOT IN (SELECT name FROM people WHERE role = 'owner')"
+            " OR EXISTS (SELECT 1 FROM tokens AS others JOIN people ON people.name = others.person"
+            "  WHERE people.role = 'owner' AND others.revoked IS NULL AND others.expires > ?"
+            f"  AND NOT (others.person = ?{which.replace('id', 'others.id')})))",
+            *(moment, name, *values, moment, moment, name, *values),
         )
+        if not changed and self._records.rows(f"SELECT id FROM tokens WHERE {mine}", name, *values):  # noqa: S608
+            raise PolicyViolation(
+                "the last owner must keep a token, and this would revoke it. Add another owner first.",
+                parameter="name",
+            )
+        return changed
 
     def _add_token(self, name: str, days: int) -> str:
         token = "dp_" + secrets.token_urlsafe(TOKEN_BYTES)
@@ -162,6 +173,29 @@ class People:
             "INSERT INTO tokens VALUES (?, ?, ?, ?, ?, NULL)", number, name, _digest(token), now(), ends
         )
         return token
+
+
+def check_name(name: object) -> str:
+    """Return a name: letters, digits and marks of any script, in one spelling of its accents.
+
+    >>> check_name("Zoë Müller"), check_name("O'Brien"), check_name("हिन्दी")
+    ('Zoë Müller', "O'Brien", 'हिन्दी')
+    """
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name) <= LONGEST_NAME
+        or unicodedata.normalize("NFC", name) != name
+        or not all(each in BETWEEN or unicodedata.category(each)[0] in "LMN" for each in name)
+        or unicodedata.category(name[0])[0] not in "LN"
+        or name.endswith(" ")
+        or "  " in name
+    ):
+        raise InvalidParameter(
+            f"name must be 1 to {LONGEST_NAME} letters and digits of any script, with spaces and . _ @ - ' "
+            "between them, starting with a letter or digit.",
+            parameter="name",
+        )
+    return name
 
 
 def _check_days(days: object) -> int:

@@ -2,14 +2,14 @@
 
 from discreet.asking.answers.answer import AddingUp, Adjusted, Answer, NonNegative
 from discreet.asking.answers.book import REST, Book, BookTable
-from discreet.asking.answers.chart import Drawable, draw_chart
+from discreet.asking.answers.chart import WIDTH, Drawable, draw_chart
 from discreet.asking.answers.described import Described, describe
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.signed import Checked, Signer, check_receipt, digest_of_rows, fingerprint
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
 from discreet.asking.answers.stored_book import restore_book, store_book
-from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme
+from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme, elide, text_width, ticks
 from discreet.asking.answers.wording import align, columns_with_intervals, show_error, show_value, uneven_ends
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "FREE",
     "MARGIN",
     "REST",
+    "WIDTH",
     "AddingUp",
     "Adjusted",
     "Answer",
@@ -39,6 +40,7 @@ __all__ = [
     "describe",
     "digest_of_rows",
     "draw_chart",
+    "elide",
     "fingerprint",
     "kept_answers",
     "released",
@@ -48,5 +50,7 @@ __all__ = [
     "show_value",
     "store",
     "store_book",
+    "text_width",
+    "ticks",
     "uneven_ends",
 ]

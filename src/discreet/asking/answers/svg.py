@@ -68,9 +68,11 @@ class Drawing:
         box = {"x": x, "y": y, "width": max(width, 0.5), "height": max(height, 0.5), "rx": 2}
         self._add("rect", self._fill(colour, opacity), box, tip=tip)
 
-    def dot(self, x: float, y: float, colour: str, *, tip: str = "", hollow: bool = False) -> None:
+    def dot(
+        self, x: float, y: float, colour: str, *, tip: str = "", hollow: bool = False, opacity: float = 1
+    ) -> None:
         """Draw a dot; a hollow one has only its edge."""
-        paint = {**self._stroke(colour, 1), "fill": "none"} if hollow else self._fill(colour, 1)
+        paint = {**self._stroke(colour, opacity), "fill": "none"} if hollow else self._fill(colour, opacity)
         self._add("circle", paint, {"cx": x, "cy": y, "r": 4}, tip=tip)
 
     def line(

@@ -6,6 +6,20 @@ cannot read data.
 """
 
 from discreet.asking.dry_run.invention import Belief, complete, invent, keys_led_to, link_rows
-from discreet.asking.dry_run.rehearsal import DryRun, rehearse, try_out
+from discreet.asking.dry_run.rehearsal import DryRun, rehearse, rehearse_often, try_out
+from discreet.asking.dry_run.sketch import columns_to_draw, draw_dry_runs, say_effects
 
-__all__ = ["Belief", "DryRun", "complete", "invent", "keys_led_to", "link_rows", "rehearse", "try_out"]
+__all__ = [
+    "Belief",
+    "DryRun",
+    "columns_to_draw",
+    "complete",
+    "draw_dry_runs",
+    "invent",
+    "keys_led_to",
+    "link_rows",
+    "rehearse",
+    "rehearse_often",
+    "say_effects",
+    "try_out",
+]

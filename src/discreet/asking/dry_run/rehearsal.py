@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from discreet.asking.answers import Answer, Receipt, align, show_error, show_value
@@ -137,19 +137,28 @@ def try_out(
 
 def rehearse(plan: Plan, belief: Belief) -> DryRun:
     """Run the plan on invented people, without its sorting and filtering of the answer's rows."""
+    return rehearse_often(plan, belief, times=1)[0]
+
+
+def rehearse_often(plan: Plan, belief: Belief, *, times: int) -> tuple[DryRun, ...]:
+    """Run the plan several times on the same invented people: only what is drawn differs."""
     plain = replace(plan, question=replace(plan.question, having=None, order=(), limit=None))
     engine = MemoryEngine(plan.policy, invent(plan.policy, belief))
-
     alike = belief.alike(plan.policy)
 
+    @cache
     def run(exact: ExactPlan) -> ExactTable:
         return _repeat(engine.run(replace(exact, salt=0)), alike)  # the same rows are left out each time
 
+    return tuple(_rehearse(plan, plain, run, belief.invented(plan.policy) * alike) for _ in range(times))
+
+
+def _rehearse(plan: Plan, plain: Plan, run: Run, people: int) -> DryRun:
     plain, released, ran = rehearse_draws(plain, run)
     bounded = _exactly(released, ran, run)
     every = _exactly(released, ran, lambda exact: run(_widen(exact)))
     answers = [Answer(plain, each, Receipt({})) for each in (every, bounded, released)]
-    return DryRun(plan, belief.invented(plan.policy) * alike, *answers)
+    return DryRun(plan, people, *answers)
 
 
 def _repeat(table: ExactTable, times: int) -> ExactTable:

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from discreet.apps.server.pages import answer_page, ask_page, dataset_pages, owner, session_auth
+from discreet.apps.server.pages import answer_page, ask_page, dataset_pages, owner, session_auth, waiting_page
 
 router = APIRouter(include_in_schema=False)
 for _part in (
@@ -14,5 +14,6 @@ for _part in (
     ask_page.json_router,
     ask_page.watch_router,
     owner.router,
+    waiting_page.router,
 ):
     router.include_router(_part)

@@ -5,7 +5,8 @@ It uses the data set's own `explain` and `ask`, as REST does, with the same dead
 
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -14,16 +15,16 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from discreet.apps import pictures
-from discreet.apps.pictures import Picture
 from discreet.apps.server.approvals import Approval
 from discreet.apps.server.dataset import Dataset
-from discreet.apps.server.http_errors import after_the_charge, as_json
+from discreet.apps.server.http_errors import after_the_charge, as_json, busy
 from discreet.apps.server.journal import digest_of, note
+from discreet.apps.server.limits import Rate
 from discreet.apps.server.pages.answer_page import charts_of, said
-from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_of, sql_name
+from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_of
 from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, odds_of, price_of_plan, price_words, up
-from discreet.apps.server.pages.rendering import cell_of, in_both_themes, page
+from discreet.apps.server.pages.question_builder import building_blocks, sql_name, sql_value
+from discreet.apps.server.pages.rendering import WIDTHS, cell_of, page
 from discreet.apps.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor, check_csrf, read_form
 from discreet.apps.server.request_bodies import (
     WATCH_TERMS,
@@ -35,9 +36,11 @@ from discreet.apps.server.request_bodies import (
 )
 from discreet.apps.server.rest.bearer_auth import read_body, service_of
 from discreet.asking.answers import Answer
+from discreet.asking.dry_run import Belief, columns_to_draw, draw_dry_runs, rehearse_often, say_effects
 from discreet.asking.planning import Plan
-from discreet.asking.policy import Policy, PublicTable, Table, spell
+from discreet.asking.policy import Policy, PublicTable, Table
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation, UnsupportedQuery
+from discreet.kernel.numerics import readable_up
 
 AGGREGATES = ("COUNT", "SUM", "AVG", "MEDIAN", "QUANTILE", "MIN", "MAX", "MODE", "VARIANCE", "STDDEV")
 KEYWORDS = (
@@ -48,6 +51,9 @@ KEYWORDS = (
 )  # fmt: skip
 MOST_KEYS = 200  # of a column, offered as completions
 MOST_ROWS = 2000  # of an answer, shown on the page
+DRAWS, MOST_TRIED = 30, 3  # of a dry run: draws of the noise, and columns
+TRIED = {"wide": 560.0, "narrow": WIDTHS["narrow"]}  # of its pictures, in pixels
+_DRY_RUNS = Rate(0.5)  # of one user: each takes a second of a planner
 
 
 FIELDS = ("sql", "kind", "amount", "confidence")  # of the form, and of an address that fills it in
@@ -73,16 +79,17 @@ async def _show_ask(
     *,
     problem: DiscreetError | None = None,
     waits: str = "",
+    looked: Mapping[str, Any] | None = None,
 ) -> Response:
     above = dataset.describe()["approve_above"]
+    public = await dataset.plan_public(_public_parts)
     return page(
         "ask.html",
         status=problem.status if problem else 202 if waits else 200,
         dataset=dataset,
         gauge=await gauge_of(dataset, visitor),
-        examples=examples(dataset.policy),
-        tables=describe(dataset.policy),
-        completions=completions(dataset.policy),
+        **public,
+        looked=looked,
         filled={field: filled.get(field, "") for field in FIELDS},
         key=secrets.token_hex(16),
         problem=problem.message if problem else "",
@@ -90,6 +97,15 @@ async def _show_ask(
         approve_above=price_words(above) if above and not visitor.person.is_owner else "",
         **visitor.frame,
     )
+
+
+def _public_parts(policy: Policy) -> dict[str, Any]:
+    return {
+        "examples": examples(policy),
+        "tables": describe(policy),
+        "completions": completions(policy),
+        "blocks": building_blocks(policy),
+    }
 
 
 async def _ask_by_form(request: Request, visitor: Visitor, name: str) -> Response:
@@ -106,6 +122,9 @@ async def _ask_by_form(request: Request, visitor: Visitor, name: str) -> Respons
         question = read_question(fields.get("sql"), service.limits)
         note(request, dataset=name, question=digest_of([question]))
         asked = AskRequest(question, numbers)
+        if fields.get("do") in ("look", "try"):
+            looked = await _look(dataset, visitor, asked, tries=fields["do"] == "try")
+            return await _show_ask(dataset, visitor, fields, looked=looked)
         result = await dataset.ask(visitor.person, asked, key=fields.get("key") or None)
     except DiscreetError as error:
         return await _show_ask(dataset, visitor, fields, problem=error)
@@ -127,26 +146,70 @@ async def explain(request: Request, visitor: SignedIn, name: str) -> Response:
     """Return the price and expected error of a question, or why it is refused."""
     dataset, asked = await _read(request, visitor, name)
     try:
-        (plan,) = plans = await dataset.explain(asked)
-        cost = await service_of(request).executor.plan(partial(cost_of_plan, plan))
-        odds = await service_of(request).executor.plan(partial(odds_of, plan))
+        return as_json(await _look(dataset, visitor, asked, tries=False))
     except (UnsupportedQuery, InvalidParameter, PolicyViolation) as error:
         # A half-written question is not a failed request.
         return as_json({"refused": {"message": error.message, "place": error.fields.get("place")}})
-    return as_json(
+
+
+@json_router.post("/datasets/{name}/dry-run")
+async def dry_run(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Return how a question may look, drawn many times on invented people; nothing is charged."""
+    dataset, asked = await _read(request, visitor, name)
+    return as_json({"tried": await _try(dataset, visitor, asked)})
+
+
+async def _look(dataset: Dataset, visitor: Visitor, asked: AskRequest, *, tries: bool) -> dict[str, Any]:
+    """Return what is known of a question before it is asked."""
+    (plan,) = plans = await dataset.explain(asked)
+    cost = await dataset.plan_public(lambda _: cost_of_plan(plan))
+    gauge = await gauge_of(dataset, visitor)
+    odds = await dataset.plan_public(lambda _: [odds_of(plan), gauge.odds])
+    return {
+        "free": await dataset.is_free(visitor.person, plans),
+        "price": _shown(price_of_plan(plan)),
+        "cost": _shown(cost),
+        "sentences": plan.sentences(),
+        "errors": error_words(plan),
+        "gauge": gauge.parts(cost),
+        "seconds": dataset.seconds(plans),
+        "waits": dataset.waits(visitor.person, plans),
+        "odds": odds,
+        "tried": await _try(dataset, visitor, asked) if tries else [],
+    }
+
+
+def error_words(plan: Plan) -> list[dict[str, str]]:
+    """Say how far each number may be from the bounded truth."""
+    share = f"{float(100 * plan.confidence):.6g} of 100 cases"
+    return [
         {
-            "free": await dataset.is_free(visitor.person, plans),
-            "price": _shown(price_of_plan(plan)),
-            "cost": _shown(cost),
-            "sentences": plan.sentences(),
-            "errors": plan.errors,
-            "figure": _figure(pictures.forecast, plan),
-            "gauge": (await gauge_of(dataset, visitor)).parts(cost),
-            "seconds": dataset.seconds(plans),
-            "waits": dataset.waits(visitor.person, plans),
-            "odds": odds,
+            "name": name,
+            "text": "not known beforehand" if error is None else f"± {readable_up(error)}",
+            "words": f"of the bounded truth, in {share}" if error is not None else "",
         }
-    )
+        for name, error in plan.errors.items()
+    ]
+
+
+async def _try(dataset: Dataset, visitor: Visitor, asked: AskRequest) -> list[dict[str, str]]:
+    if not _DRY_RUNS.allows(visitor.person.name):
+        raise busy()
+    (plan,) = await dataset.explain(asked)
+    return await dataset.plan_public(partial(_draw_tried, plan))
+
+
+def _draw_tried(plan: Plan, policy: Policy) -> list[dict[str, str]]:
+    belief = Belief.read(people=None, rows=None, beyond=Fraction(1, 100), policy=policy)
+    runs = rehearse_often(replace(plan, after=None), belief, times=DRAWS)
+    return [
+        {
+            "column": column,
+            "says": say_effects(runs, column),
+            **{name: draw_dry_runs(runs, column, width=width).markup() for name, width in TRIED.items()},
+        }
+        for column in columns_to_draw(runs[0])[:MOST_TRIED]
+    ]
 
 
 @json_router.post("/datasets/{name}/ask")
@@ -196,9 +259,7 @@ def completions(policy: Policy) -> list[dict[str, str]]:
         for column in table.columns:
             found.setdefault(sql_name(column.name), column.type)
             for key in (column.keys or ())[:MOST_KEYS]:
-                text = str(spell(key))
-                quoted = "'" + text.replace("'", "''") + "'" if isinstance(key, str) else text
-                found.setdefault(quoted, f"key of {column.name}")
+                found.setdefault(sql_value(key, column.type), f"key of {column.name}")
     found.update(dict.fromkeys(AGGREGATES, "aggregate"))
     found.update({text: "keyword" for text in KEYWORDS if text not in found})
     return [{"text": text, "kind": kind} for text, kind in found.items()]
@@ -216,14 +277,6 @@ def table_of(answer: Answer) -> dict[str, Any]:
         "left_out": max(0, len(answer.rows) - MOST_ROWS),
         "says": said(answer.shown),
     }
-
-
-def _figure(draw: Callable[[Any], Picture], plan: Plan) -> Any:
-    """Return a figure in both themes, or None where nothing in it has an error."""
-    try:
-        return in_both_themes(draw(plan))
-    except DiscreetError:
-        return None
 
 
 # The watches page: open a watch, ask it questions, stop it. It needs no script.

@@ -1,18 +1,18 @@
 """The pages of a data set: the list, what may be asked column by column, the budget, and the history."""
 
-import re
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from discreet.apps import pictures
 from discreet.apps.server.dataset import Dataset
-from discreet.apps.server.http_errors import as_json
 from discreet.apps.server.pages.gauge import BudgetGauge
-from discreet.apps.server.pages.rendering import in_both_themes, page
+from discreet.apps.server.pages.question_builder import NUMERIC, sql_name, uses_of
+from discreet.apps.server.pages.rendering import WIDTHS, page
 from discreet.apps.server.pages.session_auth import OwnerForm, PageRoute, SignedIn, Visitor
 from discreet.apps.server.rest.bearer_auth import service_of
 from discreet.asking.policy import Column, EachRow, Policy, PublicTable, Table, Through, spell
@@ -20,8 +20,6 @@ from discreet.kernel.ledger import Record, Verification
 
 SHOWN_KEYS = 12
 SHOWN_RECORDS = 500  # the newest records on a page
-NUMERIC = ("integer", "number")
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -43,7 +41,7 @@ async def one(request: Request, visitor: SignedIn, name: str) -> Response:
     return page(
         "dataset.html",
         dataset=dataset,
-        tables=describe(dataset.policy),
+        tables=await dataset.plan_public(describe),
         policy=dataset.policy,
         gauge=await gauge_of(dataset, visitor),
         examples=examples(dataset.policy),
@@ -57,14 +55,6 @@ async def history(request: Request, visitor: SignedIn, name: str) -> Response:
     return await _show_history(service_of(request).dataset(name), visitor)
 
 
-@router.get("/datasets/{name}/history/figure")
-async def figure(request: Request, visitor: SignedIn, name: str) -> Response:
-    """Return the figure of what was spent over time."""
-    dataset, is_owner = service_of(request).dataset(name), visitor.person.is_owner
-    records = await dataset.history(visitor.person)
-    return as_json(spending(records, await _history_gauge(dataset, visitor), of_all=is_owner))
-
-
 @router.post("/datasets/{name}/verify")
 async def verify(request: Request, sent: OwnerForm, name: str) -> Response:
     """Verify the ledger, and show the history with the result."""
@@ -75,13 +65,14 @@ async def verify(request: Request, sent: OwnerForm, name: str) -> Response:
 async def _show_history(
     dataset: Dataset, visitor: Visitor, *, verified: Verification | None = None
 ) -> Response:
-    records = await dataset.history(visitor.person)
+    records, gauge = await dataset.history(visitor.person), await _history_gauge(dataset, visitor)
     return page(
         "history.html",
         dataset=dataset,
         records=newest_first(records)[:SHOWN_RECORDS],
         count=len(records),
-        gauge=await _history_gauge(dataset, visitor),
+        gauge=gauge,
+        spent=spending(records, gauge, of_all=visitor.person.is_owner),
         verified=verified,
         **visitor.frame,
     )
@@ -100,8 +91,8 @@ def newest_first(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**blank, **record} for record in reversed(records)]
 
 
-def spending(records: list[dict[str, Any]], gauge: BudgetGauge, *, of_all: bool) -> Any:
-    """Return the figure of the charges in both themes, or None without charges.
+def spending(records: list[dict[str, Any]], gauge: BudgetGauge, *, of_all: bool) -> dict[str, str] | None:
+    """Return the picture of the charges, wide and narrow, or None without charges.
 
     For one analyst's charges, the limit is their sum plus what the analyst may still spend.
     """
@@ -114,7 +105,8 @@ def spending(records: list[dict[str, Any]], gauge: BudgetGauge, *, of_all: bool)
         return None
     own = sum((Fraction(cost) for _, cost in charges), gauge.remaining[gauge.measure])
     limit = gauge.limit[gauge.measure] if of_all else own
-    return in_both_themes(pictures.budget_over_time(charges, limit=limit, unit=gauge.symbol))
+    draw = partial(pictures.draw_spending, charges, limit=limit, unit=gauge.symbol)
+    return {name: draw(width=width).markup() for name, width in WIDTHS.items()}
 
 
 async def gauge_of(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
@@ -126,7 +118,7 @@ async def gauge_of(dataset: Dataset, visitor: Visitor) -> BudgetGauge:
 def describe(policy: Policy) -> list[dict[str, Any]]:
     """Describe every table: its columns and how questions may use them."""
     private = [_table(each, policy) for each in policy.tables]
-    return [*private, *(_public(each) for each in policy.public)]
+    return [*private, *(_public(each, policy) for each in policy.public)]
 
 
 def _table(table: Table, policy: Policy) -> dict[str, Any]:
@@ -137,7 +129,7 @@ def _table(table: Table, policy: Policy) -> dict[str, Any]:
         protected = f"the person reached through {unit.table}"
     else:
         protected = f"each {unit.column}"
-    columns = [_column(each, table) for each in table.columns]
+    columns = [_column(each, table, policy) for each in table.columns]
     return {
         "name": table.name,
         "kind": "private",
@@ -157,32 +149,21 @@ def _limits(table: Table) -> str:
     return f"at most {groups}, and {rows} in each"
 
 
-def _public(table: PublicTable) -> dict[str, Any]:
-    columns = [_column(each, None) for each in table.columns]
+def _public(table: PublicTable, policy: Policy) -> dict[str, Any]:
+    columns = [_column(each, table, policy) for each in table.columns]
     return {"name": table.name, "kind": "public", "protected": "", "limits": "", "columns": columns}
 
 
-def _column(column: Column, table: Table | None) -> dict[str, Any]:
-    is_unit = table is not None and getattr(table.unit, "column", None) == column.name
+def _column(column: Column, table: Table | PublicTable, policy: Policy) -> dict[str, Any]:
     return {
         "name": column.name,
+        "sql": sql_name(column.name),
         "type": column.type,
         "bounds": "" if column.bounds is None else " to ".join(spell_short(end) for end in column.bounds),
         "keys": [str(spell(key)) for key in (column.keys or ())[:SHOWN_KEYS]],
         "more": max(0, len(column.keys or ()) - SHOWN_KEYS),
-        "uses": _uses(column, is_unit),
+        "uses": uses_of(column, table, policy),
     }
-
-
-def _uses(column: Column, is_unit: bool) -> str:
-    if is_unit:
-        return "counted: COUNT(DISTINCT …)"
-    uses = ["filter"]
-    if column.keys is not None:
-        uses.append("group by, all labels shown")
-    if column.bounds is not None and column.type in NUMERIC:
-        uses.append("sum, average, quantiles")
-    return ", ".join(uses)
 
 
 def spell_short(value: Any) -> str:
@@ -209,8 +190,3 @@ def examples(policy: Policy) -> list[tuple[str, str]]:
         found.append((f"mean {amount}", f"SELECT COUNT(*) AS n, AVG({value}) AS mean\n{source}"))
         found.append((f"median {amount}", f"SELECT MEDIAN({value}) AS median\n{source}"))
     return found
-
-
-def sql_name(name: str) -> str:
-    """Return a name as SQL writes it, quoted where necessary."""
-    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'

@@ -10,7 +10,7 @@ from discreet.apps.pictures.theme import with_power
 from discreet.asking.planning import Plan, budget_of, named_price, price_of
 from discreet.kernel.accounting import notion_json, rule_for
 from discreet.kernel.ledger import Balance
-from discreet.kernel.losses import risk
+from discreet.kernel.losses import PrivacyLoss, risk
 from discreet.kernel.numerics import short_down, short_up
 
 SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ²"}  # what adds up; of μ it is the square
@@ -35,6 +35,7 @@ class BudgetGauge:
     remaining: Mapping[str, Fraction]
     whose: str = "all"
     failures: Mapping[str, Any] = field(default_factory=dict)  # counted, left; for an owner, also by analyst
+    account: Balance | None = None  # the one that binds
 
     @classmethod
     def of(cls, balances: Sequence[Balance], failures: Mapping[str, Any] | None = None) -> "BudgetGauge":
@@ -51,6 +52,7 @@ class BudgetGauge:
             {name: left[n][name] for name, n in least.items()},
             _whose(balances[least[measure]].account),
             failures or {},
+            balances[least[measure]],
         )
 
     @property
@@ -67,6 +69,11 @@ class BudgetGauge:
     def spent(self) -> Fraction:
         """What was spent, or is reserved for others."""
         return self.limit[self.measure] - self.remaining.get(self.measure, Fraction(0))
+
+    @property
+    def odds(self) -> str:
+        """What spending and limit tell of one person, in odds; empty where an account is not known."""
+        return "" if self.account is None else odds_of_account(self.account, self.whose)
 
     @property
     def bar(self) -> dict[str, float]:
@@ -178,12 +185,28 @@ def odds_of(plan: Plan) -> str:
 
     Wording: Nanayakkara et al., What are the chances? USENIX Security 2023.
     """
-    chance = math.ceil(Fraction(risk(plan.loss).guess()) * 1000)
-    shown = f"{chance / 10:g}" if chance < 1000 else "all"
     return (
         "Someone who is unsure whether a person is in the data (50 in 100) guesses right after this answer "
-        f"in at most {shown} of 100 cases."
+        f"in at most {in_100(plan.loss)} of 100 cases."
     )
+
+
+def odds_of_account(balance: Balance, whose: str) -> str:
+    """Return the same for what an account has spent and may spend, by the account's own rule alone."""
+    own = {"analyst": "your own limit", "share": "your share"}.get(whose, "the whole budget")
+    so_far = in_100(balance.spent.loss) if any(numbers_of(notion_json(balance.spent)).values()) else "50"
+    return f"After all that is spent so far: {so_far} of 100; after {own}: {in_100(balance.budget.loss)}."
+
+
+def in_100(loss: PrivacyLoss) -> str:
+    """Return in how many of 100 cases the best guess is right at most, rounded up.
+
+    >>> from discreet.kernel.losses import ApproxDP, PureDP
+    >>> in_100(PureDP(0.1).loss), in_100(ApproxDP(20, 0.5).loss)
+    ('52.5', 'all')
+    """
+    chance = math.ceil(Fraction(risk(loss).guess()) * 1000)
+    return f"{chance / 10:g}" if chance < 1000 else "all"
 
 
 def cost_of_plan(plan: Plan) -> dict[str, Fraction]:

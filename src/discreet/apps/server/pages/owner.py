@@ -1,5 +1,6 @@
 """The owner page: users and tokens, budgets, the policy, approvals, and releases to review."""
 
+import unicodedata
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,12 +11,17 @@ from discreet.apps.server.pages.dataset_pages import describe, newest_first
 from discreet.apps.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of
 from discreet.apps.server.pages.rendering import page
 from discreet.apps.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
+from discreet.apps.server.pages.waiting_page import read_reason
 from discreet.apps.server.people import DAYS
 from discreet.apps.server.request_bodies import form_numbers
 from discreet.apps.server.rest.bearer_auth import service_of
 from discreet.apps.server.service import Service
 from discreet.errors import DiscreetError, InvalidParameter
 
+DONE = {
+    "raised": "The budget is raised. Write the same in the policy file, which is read at the next start.",
+    "reserved": "The share is kept. Nobody else can spend it.",
+}
 LATEST = 10  # releases of each data set, to review
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -24,14 +30,15 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 @router.get("/owner")
 async def owner(request: Request, visitor: OwnerSignedIn) -> Response:
     """Show the page."""
-    return await _show(service_of(request), visitor)
+    done = DONE.get(request.query_params.get("done", ""), "")
+    return await _show(service_of(request), visitor, done=done)
 
 
 @router.post("/owner/people")
 async def add(request: Request, sent: OwnerForm) -> Response:
     """Add a user, and show the first token."""
     service, form = service_of(request), sent.fields
-    name, role = form.get("name", "").strip(), form.get("role", "")
+    name, role = unicodedata.normalize("NFC", form.get("name", "").strip()), form.get("role", "")
     note(request, added=name[:64], role=role[:16])
     try:
         days = _days(form.get("days", ""))
@@ -52,25 +59,29 @@ async def another(request: Request, sent: OwnerForm, name: str) -> Response:
 
 
 @router.post("/owner/people/{name}/revoke")
-async def revoke(request: Request, _: OwnerForm, name: str) -> Response:
-    """Revoke all tokens of a user."""
+async def revoke(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Revoke all tokens of a user, but not the last owner's."""
     service = service_of(request)
     service.check_known(name)
     note(request, of=name)
-    await service.executor.use_people(service.people.revoke, name)
+    try:
+        await service.executor.use_people(service.people.revoke, name)
+    except DiscreetError as error:
+        return await _show(service, sent.visitor, problem=error)
     return _back("people")
 
 
-@router.post("/owner/datasets/{name}/approvals/{approval}")
-async def decide(request: Request, sent: OwnerForm, name: str, approval: str) -> Response:
-    """Approve or deny a waiting question."""
-    decision = sent.fields.get("decision")
-    if decision not in ("approved", "denied"):
-        raise InvalidParameter("decision must be approved or denied.", parameter="decision")
-    note(request, dataset=name, approval=approval[:32], decision=decision)
-    dataset = service_of(request).dataset(name)
-    await dataset.decide(sent.visitor.person, approval, decision)  # type: ignore[arg-type]
-    return _back("waiting")
+@router.post("/owner/datasets/{name}/budget")
+async def raise_budget(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Raise a budget: an entry in the ledger."""
+    service, form = service_of(request), sent.fields
+    note(request, dataset=name)
+    try:
+        reason = f"{sent.visitor.person.name}: {read_reason(form)}"
+        await service.dataset(name).raise_budget(form_numbers(form, NUMBERS), reason=reason)
+    except DiscreetError as error:
+        return await _show(service, sent.visitor, problem=error)
+    return _back("budgets", done="raised")
 
 
 @router.post("/owner/datasets/{name}/shares")
@@ -87,7 +98,7 @@ async def reserve(request: Request, sent: OwnerForm, name: str) -> Response:
         )
     except DiscreetError as error:
         return await _show(service, sent.visitor, problem=error)
-    return _back("budgets")
+    return _back("budgets", done="reserved")
 
 
 @router.post("/owner/datasets/{name}/failures")
@@ -103,12 +114,18 @@ async def release(request: Request, sent: OwnerForm, name: str) -> Response:
     return _back("budgets")
 
 
-def _back(section: str) -> Response:
-    return RedirectResponse(f"/owner#{section}", status_code=303)
+def _back(section: str, *, done: str = "") -> Response:
+    return RedirectResponse(f"/owner{'?done=' + done if done else ''}#{section}", status_code=303)
 
 
 async def _show(
-    service: Service, visitor: Visitor, *, token: str = "", of: str = "", problem: DiscreetError | None = None
+    service: Service,
+    visitor: Visitor,
+    *,
+    token: str = "",
+    of: str = "",
+    done: str = "",
+    problem: DiscreetError | None = None,
 ) -> Response:
     people = service.people
     everyone = await service.executor.use_people(
@@ -120,6 +137,7 @@ async def _show(
         everyone=everyone,
         token=token,
         of=of,
+        done=done,
         problem=problem.message if problem else "",
         datasets=[await _dataset(service, each, visitor) for each in service.datasets],
         days=DAYS,
@@ -139,15 +157,26 @@ async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, A
         "gauge": BudgetGauge.of(whole, facts["failures"]),
         "accounts": [_account(each) for each in facts.get("accounts", ())],
         "policy": dataset.describe(),
-        "tables": describe(dataset.policy),
+        "tables": await dataset.plan_public(describe),
         "latest": newest_first(charges)[:LATEST],
-        "waiting": [each.to_json() for each in approvals if each.state == "waiting"],
+        "waiting": sum(each.state == "waiting" for each in approvals),
     }
+
+
+def account_words(account: str) -> str:
+    """Return whose an account is.
+
+    >>> account_words("bank"), account_words("bank/analyst/ann"), account_words("bank/rest")
+    ('everyone together', 'limit of ann', 'free for all')
+    """
+    _, kind, whose = [*account.split("/", 2), "", ""][:3]
+    names = {"": "everyone together", "rest": "free for all"}
+    return names.get(kind) or {"share": "kept for", "analyst": "limit of"}.get(kind, kind) + f" {whose}"
 
 
 def _account(facts: dict[str, Any]) -> dict[str, Any]:
     gauge = BudgetGauge(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
-    return {"name": facts["account"], "rule": facts["rule"], "gauge": gauge}
+    return {"name": account_words(facts["account"]), "rule": facts["rule"], "gauge": gauge}
 
 
 def _days(text: str) -> int:

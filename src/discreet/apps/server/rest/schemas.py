@@ -16,7 +16,7 @@ POSITIVE: JsonSchema = {"type": "number", "exclusiveMinimum": 0}
 EPSILON: JsonSchema = {"type": "number", "exclusiveMinimum": 0, "maximum": 10_000}
 DELTA: JsonSchema = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
 CONFIDENCE: JsonSchema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
-NAME: JsonSchema = {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"}
+NAME: JsonSchema = {"type": "string", "minLength": 1, "maxLength": 64, "description": "letters of any script"}
 
 
 def record(required: dict[str, JsonSchema], optional: dict[str, JsonSchema] | None = None) -> JsonSchema:

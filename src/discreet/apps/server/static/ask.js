@@ -44,7 +44,29 @@
     window.location.assign(here.length > 4000 ? "/login" : `/login?next=${encodeURIComponent(here)}`);
   }
 
-  const facts = (pairs) => Figures.facts(byId("price-facts"), pairs);
+  // Pairs of labels and numbers, into a list of definitions.
+  function pairsInto(list, pairs) {
+    list.replaceChildren(...pairs.map(([label, value, more]) => {
+      const pair = document.createElement("div");
+      const term = document.createElement("dt");
+      const detail = document.createElement("dd");
+      term.textContent = label;
+      if (more === undefined) detail.textContent = value;
+      else {
+        const number = document.createElement("strong");
+        number.textContent = value;
+        detail.append(number, ` ${more}`);
+      }
+      pair.append(term, detail);
+      return pair;
+    }));
+  }
+  const lines = (holder, tag, texts) => holder.replaceChildren(...texts.filter(Boolean).map((text) => {
+    const line = document.createElement(tag);
+    line.textContent = text;
+    return line;
+  }));
+  const facts = (pairs) => pairsInto(byId("price-facts"), pairs);
 
   function drawGauge(gauge, free = false) {
     const block = byId("gauge");
@@ -67,10 +89,11 @@
   function clear() {
     byId("sql-error").textContent = byId("state").textContent = "";
     editor.mark(null);
-    send.disabled = true;
+    send.disabled = byId("try").disabled = true;
+    byId("tried-state").textContent = "";
     send.textContent = "Ask";
     facts([]);
-    for (const id of ["forecast", "plan", "free", "odds", "needs-approval"]) byId(id).hidden = true;
+    for (const id of ["errors", "plan", "free", "odds", "needs-approval", "tried"]) byId(id).hidden = true;
     const next = byId("gauge").querySelector(".next");
     next.setAttribute("width", "0");
     next.classList.remove("over");
@@ -88,7 +111,12 @@
     byId("free").hidden = !found.free;
     byId("needs-approval").hidden = !found.waits || found.free;
     byId("odds").hidden = false;
-    byId("odds").textContent = found.odds;
+    lines(byId("odds"), "p", found.odds);
+    byId("errors").hidden = !found.errors.length;
+    pairsInto(byId("errors"), found.errors.map(({ name, text, words }) => [name, text, words]));
+    byId("try").disabled = false;
+    byId("tried").hidden = true;
+    byId("tried-state").textContent = "";
     const text = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
     const [price, cost] = [text(found.price), text(found.cost)];
     send.textContent = found.free ? "Ask, free" : `Ask for ${price}`;
@@ -101,19 +129,40 @@
     const over = drawGauge(found.gauge, found.free);
     send.disabled = asking || over;
     byId("state").textContent = over ? "This costs more than is left. Ask for less, or ask the owner for more." : "";
-    const holder = byId("forecast");
-    holder.hidden = !found.figure;
-    if (found.figure) {
-      holder.querySelector(".plot").style.height = `${66 + 76 * found.figure.light.data.length}px`;
-      Figures.drawBoth(holder, found.figure);
-    }
     const plan = byId("plan");
     plan.hidden = false;
-    plan.querySelector("ol").replaceChildren(...found.sentences.slice(1).map((sentence) => {
-      const line = document.createElement("li");
-      line.textContent = sentence;
-      return line;
-    }));
+    lines(plan.querySelector("ol"), "li", found.sentences.slice(1));
+  }
+
+  // The question on invented people: nothing is charged.
+  async function tryOut() {
+    const mine = latest;
+    byId("try").disabled = true;
+    byId("tried-state").textContent = "Inventing people …";
+    try {
+      const { tried } = await post("dry-run", body());
+      if (mine !== latest) return;
+      byId("tried").replaceChildren(...tried.map(({ wide, narrow, says }) => {
+        const figure = document.createElement("figure");
+        figure.className = "picture sized";
+        for (const [size, drawing] of [["wide", wide], ["narrow", narrow]]) {
+          const part = document.createElement("div");
+          part.className = size;
+          part.innerHTML = drawing; // the server's own drawing, its texts escaped there
+          figure.append(part);
+        }
+        const caption = document.createElement("figcaption");
+        caption.className = "sub";
+        caption.textContent = says;
+        figure.append(caption);
+        return figure;
+      }));
+      byId("tried").hidden = !tried.length;
+      byId("tried-state").textContent = tried.length ? "Nothing was charged, and no data was read." : "There is no number to draw.";
+    } catch (error) {
+      byId("tried-state").textContent = error.message;
+    }
+    byId("try").disabled = false;
   }
 
   async function explain() {
@@ -211,7 +260,25 @@
   }
 
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
-  form.addEventListener("input", () => { key = ""; later(); });
+  form.addEventListener("input", (event) => {
+    if (event.target.closest("#builder")) return;
+    key = "";
+    if (event.target === area) builder.read(area.value);
+    later();
+  });
+  const builder = Builder.make(byId("builder"), JSON.parse(byId("blocks").textContent), (sql) => {
+    area.value = sql;
+    key = "";
+    editor.paint();
+    later();
+  });
+  byId("try").hidden = byId("at-hand").hidden = false;
+  byId("try").addEventListener("click", tryOut);
+  document.querySelectorAll(".column").forEach((button) => button.addEventListener("click", () => {
+    area.setRangeText(button.dataset.sql, area.selectionStart, area.selectionEnd, "end");
+    area.focus();
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  }));
   window.addEventListener("online", explain);
   form.kind.addEventListener("change", () => {
     const within = form.kind.value === "within";
@@ -224,8 +291,9 @@
   document.querySelectorAll(".example").forEach((button) => button.addEventListener("click", () => {
     area.value = button.dataset.sql;
     area.focus();
-    later();
+    area.dispatchEvent(new Event("input", { bubbles: true }));
   }));
   send.disabled = true;
+  builder.read(area.value);
   explain();
 })();

@@ -1,4 +1,4 @@
-// A plain textarea that completes names of the policy and underlines the place of an error.
+// A textarea that colours SQL, completes names of the policy, and underlines the place of an error.
 "use strict";
 const Editor = (() => {
   const MOST = 8;
@@ -8,15 +8,46 @@ const Editor = (() => {
     let active = -1;
     let shown = [];
 
-    // --- the mark under an error: the same text behind the area, invisible but for the mark ----------------
-    function mark(place) {
-      backdrop.replaceChildren();
-      if (!place) return;
-      const [start, end] = place;
-      const wrong = document.createElement("mark");
-      wrong.textContent = area.value.slice(start, Math.max(end, start + 1)) || " ";
-      backdrop.append(area.value.slice(0, start), wrong);
+    // --- colours, and the mark under an error: the same text behind the area ---------------------------------
+    const kinds = new Map(completions.map(({ text, kind }) => [text.toUpperCase(), kind]));
+    const WORDS = new Set([...kinds].filter(([, kind]) => kind === "keyword").flatMap(([text]) => text.split(" ")));
+    const PIECE = /(--[^\n]*)|('(?:[^']|'')*'?)|("(?:[^"]|"")*"?)|(\d[\d.]*(?:e[+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)|(\s+|[^])/giu;
+    let wrong = null;
+    area.parentElement.classList.add("painted");
+
+    function classOf([, note, text, quoted, number, word]) {
+      if (note) return "t-note";
+      if (text) return "t-text";
+      if (quoted) return "t-name";
+      if (number) return "t-number";
+      if (!word) return "";
+      const kind = kinds.get(word.toUpperCase());
+      if (WORDS.has(word.toUpperCase())) return "t-word";
+      return kind === "aggregate" ? "t-call" : kind ? "t-name" : "";
+    }
+
+    function paint() {
+      const parts = [];
+      for (const found of area.value.matchAll(PIECE)) {
+        const [start, end] = [found.index, found.index + found[0].length];
+        const cuts = [start, ...(wrong ?? []).filter((at) => start < at && at < end), end];
+        for (let n = 0; n + 1 < cuts.length; n += 1) {
+          const is = wrong && cuts[n] >= wrong[0] && cuts[n] < wrong[1];
+          const part = document.createElement(is ? "mark" : "span");
+          part.className = classOf(found);
+          part.textContent = area.value.slice(cuts[n], cuts[n + 1]);
+          parts.push(part);
+        }
+      }
+      const last = document.createElement(wrong && wrong[0] >= area.value.length ? "mark" : "span");
+      last.textContent = " ";
+      backdrop.replaceChildren(...parts, last);
       backdrop.scrollTop = area.scrollTop;
+    }
+
+    function mark(place) {
+      wrong = place && [place[0], Math.max(place[1], place[0] + 1)];
+      paint();
     }
     area.addEventListener("scroll", () => { backdrop.scrollTop = area.scrollTop; });
 
@@ -29,6 +60,7 @@ const Editor = (() => {
       shown = [];
       active = -1;
       area.removeAttribute("aria-activedescendant");
+      area.setAttribute("aria-expanded", "false");
     }
 
     function choose(index) {
@@ -68,6 +100,7 @@ const Editor = (() => {
       }));
       active = -1;
       list.hidden = false;
+      area.setAttribute("aria-expanded", "true");
     }
 
     area.addEventListener("input", (event) => {
@@ -92,7 +125,8 @@ const Editor = (() => {
         close();
       }
     });
-    return { mark };
+    paint();
+    return { mark, paint };
   }
 
   return { make };
