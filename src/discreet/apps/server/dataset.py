@@ -322,11 +322,11 @@ class Dataset:
         await self._executor.use_ledger(self._ledger.raise_budget, raised, reason=reason)
 
     async def give_reason(self, person: Person, approval: str, reason: str) -> None:
-        """Keep why somebody asks for an approval, or decided on one."""
+        """Keep why a user asks for an approval, or an owner decided on it."""
         await self._executor.use_ledger(self._approvals.give_reason, self.name, approval, person, reason)
 
     async def reasons(self, approval: str) -> dict[str, str]:
-        """Return why somebody asked for an approval, and why an owner decided so."""
+        """Return why an approval was asked for, and why an owner decided so."""
         return await self._executor.use_ledger(self._approvals.reasons, approval)
 
     async def release_failures(self, analyst: str | None, *, reason: str) -> int:

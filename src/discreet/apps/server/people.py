@@ -144,7 +144,7 @@ class People:
     def revoke(self, name: str, *, token: str | None = None) -> int:
         """Revoke a user's tokens, or the one with this id, and return how many. Past charges stay.
 
-        The last valid tokens of owners stay: without an owner nobody could add one here.
+        The last valid tokens of owners stay: without one, no owner could be added here.
         """
         which, values = (" AND id = ?", [token]) if token is not None else ("", [])
         mine = f"person = ? AND revoked IS NULL{which}"

@@ -170,7 +170,7 @@ async def _look(dataset: Dataset, visitor: Visitor, asked: AskRequest, *, tries:
         "price": _shown(price_of_plan(plan)),
         "cost": _shown(cost),
         "sentences": plan.sentences(),
-        "errors": error_words(plan),
+        "errors": say_errors(plan),
         "gauge": gauge.parts(cost),
         "seconds": dataset.seconds(plans),
         "waits": dataset.waits(visitor.person, plans),
@@ -179,14 +179,14 @@ async def _look(dataset: Dataset, visitor: Visitor, asked: AskRequest, *, tries:
     }
 
 
-def error_words(plan: Plan) -> list[dict[str, str]]:
+def say_errors(plan: Plan) -> list[dict[str, str]]:
     """Say how far each number may be from the bounded truth."""
     share = f"{float(100 * plan.confidence):.6g} of 100 cases"
     return [
         {
             "name": name,
             "text": "not known beforehand" if error is None else f"± {readable_up(error)}",
-            "words": f"of the bounded truth, in {share}" if error is not None else "",
+            "of": f"of the bounded truth, in {share}" if error is not None else "",
         }
         for name, error in plan.errors.items()
     ]

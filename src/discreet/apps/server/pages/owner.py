@@ -20,7 +20,7 @@ from discreet.errors import DiscreetError, InvalidParameter
 
 DONE = {
     "raised": "The budget is raised. Write the same in the policy file, which is read at the next start.",
-    "reserved": "The share is kept. Nobody else can spend it.",
+    "reserved": "The share is kept. No other analyst can spend it.",
 }
 LATEST = 10  # releases of each data set, to review
 
@@ -163,10 +163,10 @@ async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, A
     }
 
 
-def account_words(account: str) -> str:
+def say_account(account: str) -> str:
     """Return whose an account is.
 
-    >>> account_words("bank"), account_words("bank/analyst/ann"), account_words("bank/rest")
+    >>> say_account("bank"), say_account("bank/analyst/ann"), say_account("bank/rest")
     ('everyone together', 'limit of ann', 'free for all')
     """
     _, kind, whose = [*account.split("/", 2), "", ""][:3]
@@ -176,7 +176,7 @@ def account_words(account: str) -> str:
 
 def _account(facts: dict[str, Any]) -> dict[str, Any]:
     gauge = BudgetGauge(numbers_of(facts["budget"]), numbers_of(facts["remaining"]))
-    return {"name": account_words(facts["account"]), "rule": facts["rule"], "gauge": gauge}
+    return {"name": say_account(facts["account"]), "rule": facts["rule"], "gauge": gauge}
 
 
 def _days(text: str) -> int:

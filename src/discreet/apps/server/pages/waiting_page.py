@@ -15,7 +15,7 @@ from fastapi.responses import RedirectResponse
 from discreet.apps.server.approvals import LONGEST_REASON, Approval
 from discreet.apps.server.dataset import Dataset
 from discreet.apps.server.journal import note
-from discreet.apps.server.pages.ask_page import error_words
+from discreet.apps.server.pages.ask_page import say_errors
 from discreet.apps.server.pages.dataset_pages import gauge_of
 from discreet.apps.server.pages.gauge import SYMBOLS, BudgetGauge, cost_of_plan, down, price_words
 from discreet.apps.server.pages.rendering import page
@@ -100,7 +100,7 @@ async def _facts(dataset: Dataset, visitor: Visitor, approval: Approval) -> dict
         return facts
     asker = Visitor(Person(approval.person, "analyst"), "") if visitor.person.is_owner else visitor
     gauge = await gauge_of(dataset, asker)
-    return {**facts, "errors": error_words(plan), "after": _effect(gauge, cost)}
+    return {**facts, "errors": say_errors(plan), "after": _effect(gauge, cost)}
 
 
 def _effect(gauge: BudgetGauge, cost: dict[str, Fraction]) -> str:

@@ -113,7 +113,7 @@
     byId("odds").hidden = false;
     lines(byId("odds"), "p", found.odds);
     byId("errors").hidden = !found.errors.length;
-    pairsInto(byId("errors"), found.errors.map(({ name, text, words }) => [name, text, words]));
+    pairsInto(byId("errors"), found.errors.map(({ name, text, of }) => [name, text, of]));
     byId("try").disabled = false;
     byId("tried").hidden = true;
     byId("tried-state").textContent = "";

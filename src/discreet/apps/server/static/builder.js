@@ -1,4 +1,4 @@
-// Build a question from menus, in step with the SQL beside them: what is chosen is written, what is written is read.
+// Build a question from menus, in step with the SQL below them: what is chosen is written, what is written is read.
 "use strict";
 const Builder = (() => {
   const byId = (id) => document.getElementById(id);
@@ -84,7 +84,7 @@ const Builder = (() => {
     function read(text) {
       const found = understand(text);
       holder.classList.toggle("by-hand", !found);
-      part("words").textContent = found || !text.trim() ? "" : BY_HAND;
+      part("note").textContent = found || !text.trim() ? "" : BY_HAND;
       if (!found) return;
       table = found.table;
       if (part("table")) part("table").value = tables.indexOf(table);
@@ -101,7 +101,7 @@ const Builder = (() => {
     holder.addEventListener("input", () => {
       queueMicrotask(() => {
         holder.classList.remove("by-hand");
-        part("words").textContent = "";
+        part("note").textContent = "";
         write(sql());
       });
     });

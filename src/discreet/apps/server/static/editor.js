@@ -10,19 +10,19 @@ const Editor = (() => {
 
     // --- colours, and the mark under an error: the same text behind the area ---------------------------------
     const kinds = new Map(completions.map(({ text, kind }) => [text.toUpperCase(), kind]));
-    const WORDS = new Set([...kinds].filter(([, kind]) => kind === "keyword").flatMap(([text]) => text.split(" ")));
+    const KEYWORDS = new Set([...kinds].filter(([, kind]) => kind === "keyword").flatMap(([text]) => text.split(" ")));
     const PIECE = /(--[^\n]*)|('(?:[^']|'')*'?)|("(?:[^"]|"")*"?)|(\d[\d.]*(?:e[+-]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)|(\s+|[^])/giu;
     let wrong = null;
     area.parentElement.classList.add("painted");
 
-    function classOf([, note, text, quoted, number, word]) {
+    function classOf([, note, text, quoted, number, name]) {
       if (note) return "t-note";
       if (text) return "t-text";
       if (quoted) return "t-name";
       if (number) return "t-number";
-      if (!word) return "";
-      const kind = kinds.get(word.toUpperCase());
-      if (WORDS.has(word.toUpperCase())) return "t-word";
+      if (!name) return "";
+      const kind = kinds.get(name.toUpperCase());
+      if (KEYWORDS.has(name.toUpperCase())) return "t-keyword";
       return kind === "aggregate" ? "t-call" : kind ? "t-name" : "";
     }
 
