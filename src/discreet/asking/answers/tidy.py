@@ -87,7 +87,8 @@ def _round_rows(rows: Floats, totals: Whole) -> Whole:
     down = np.floor(rows)
     missing = totals - down.sum(axis=1).astype(np.int64)
     ranks = np.argsort(np.argsort(down - rows, axis=1, kind="stable"), axis=1, kind="stable")
-    return down.astype(np.int64) + (ranks < missing[:, None])
+    found: Whole = down.astype(np.int64) + (ranks < missing[:, None])
+    return found
 
 
 def settle_both(table: Floats, rows: Whole, columns: Whole) -> Whole:
