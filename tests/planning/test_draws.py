@@ -60,8 +60,8 @@ def test_no_stage_releases_anything_without_random_bits(stage, tmp_path, monkeyp
 
     monkeypatch.setattr(stage, "draw", draw)
     monkeypatch.setattr(NoBits, "asked", False)
-    with dp.Curator.open(frame, name="t", engine="memory", ledger=tmp_path / "t.ledger", **told) as curator:
-        with pytest.raises((dp.DiscreetError, AttributeError)):
-            curator.ask(sql, epsilon=1, delta=1e-5, **price)
+    curator = dp.Curator.open(frame, name="t", engine="memory", ledger=tmp_path / "t.ledger", **told)
+    with curator, pytest.raises((dp.DiscreetError, AttributeError)):
+        curator.ask(sql, epsilon=1, delta=1e-5, **price)
     assert reached
     assert NoBits.asked

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from discreet.asking.planning import Lattice
 from discreet.asking.policy import (
     LARGEST_INTEGER,
+    LONGEST_TEXT,
     SMALLEST_INTEGER,
     Column,
     Policy,
@@ -134,6 +135,11 @@ def normalise(value: Any, kind: Type) -> Value:
     return value  # type: ignore[no-any-return]
 
 
+def cut(value: Value) -> Value:
+    """Return what questions compute on: of a text, its beginning."""
+    return value[:LONGEST_TEXT] if isinstance(value, str) else value
+
+
 def read_tables(policy: Policy, tables: Mapping[str, object]) -> Tables:
     """Return a copy of the rows with every value as its column's type; one that is of no type of ours is
     refused.
@@ -196,7 +202,7 @@ class Rows:
         found = []
         for record in self._tables.get(table.name.lower(), ()):
             own = {name.lower(): value for name, value in record.items()}
-            found.append(tuple(normalise(own.get(name), kind) for name, kind in kinds.items()))
+            found.append(tuple(cut(normalise(own.get(name), kind)) for name, kind in kinds.items()))
         return [each for each in found if None not in each]
 
     def _scan(self, scan: Scan) -> Iterator[Row]:
@@ -209,7 +215,7 @@ class Rows:
             unit: Value = index if scan.each_row else None
             if scan.unit is not None:
                 unit = next(value for (_, name), value in values.items() if name.lower() == scan.unit.lower())
-            yield Row(unit, values)
+            yield Row(unit, {name: cut(value) for name, value in values.items()})
 
     def _project(self, relation: Project) -> Iterator[Row]:
         for row in self.read(relation.source):
@@ -246,7 +252,7 @@ class Rows:
                 mine[row.unit].append(row)
         for unit, rows in mine.items():
             slots = [
-                unit,
+                cut(unit),
                 *(_total(*each, rows) for each in zip(relation.aggregates, relation.ranges, strict=True)),
             ]
 

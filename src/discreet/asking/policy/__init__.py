@@ -14,6 +14,7 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
 from discreet.asking.policy.budget import Budget, Serving, read_budget
 from discreet.asking.policy.column import (
     LARGEST_INTEGER,
+    LONGEST_TEXT,
     SMALLEST_INTEGER,
     TYPES,
     Bound,
@@ -49,6 +50,7 @@ from discreet.asking.policy.read import (
 
 __all__ = [
     "LARGEST_INTEGER",
+    "LONGEST_TEXT",
     "SMALLEST_INTEGER",
     "TYPES",
     "Bound",

@@ -121,6 +121,7 @@ def spell(value: Value | Bound) -> str | int | bool | None:
 
 
 MOST_KEYS = 100_000
+LONGEST_TEXT = 1000  # letters that are read of a stored text: what it costs to read one has an end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +237,10 @@ def _read_keys(value: object, kind: Type, where: str) -> tuple[Value, ...]:
     keys = tuple(read_value(key, kind, name=f"a key of {where}") for key in value)
     if not 0 < len(keys) <= MOST_KEYS:
         raise InvalidParameter(f"keys of {where} must be 1 to {MOST_KEYS:,} values, got {len(keys):,}.")
+    if any(isinstance(key, str) and len(key) > LONGEST_TEXT for key in keys):
+        raise InvalidParameter(
+            f"keys of {where} must have at most {LONGEST_TEXT:,} letters: no more of a text is read."
+        )
     if len(set(keys)) != len(keys):
         raise InvalidParameter(f"keys of {where} must differ, got {_twice(keys)!r} twice.")
     return keys

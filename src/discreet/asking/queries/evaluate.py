@@ -159,8 +159,25 @@ def _like(text: str, pattern: str) -> Value:
 
 @lru_cache(maxsize=256)
 def _pattern(pattern: str) -> re.Pattern[str]:
-    wildcards = {"%": ".*", "_": "."}
-    return re.compile("".join(wildcards.get(each, re.escape(each)) for each in pattern), re.DOTALL)
+    return re.compile(like_grammar(pattern), re.DOTALL)
+
+
+def like_grammar(pattern: str) -> str:
+    r"""Return a LIKE pattern as a regular expression, for Python and Java.
+
+    Each part between two % is taken where it first stands, and never moved: what follows has most room
+    there. So a text is read once for each part.
+
+    >>> like_grammar("a%b_%c")
+    'a(?>.*?b.).*c'
+    """
+    first, *rest = [
+        "".join("." if each == "_" else re.escape(each) for each in part) for part in pattern.split("%")
+    ]
+    if not rest:
+        return first
+    *inner, last = rest
+    return f"{first}{''.join(f'(?>.*?{part})' for part in inner if part)}.*{last}"
 
 
 def _substr(text: str, start: int, length: int | None = None) -> Value:

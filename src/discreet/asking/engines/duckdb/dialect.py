@@ -40,6 +40,10 @@ class DuckDBDialect(TryCasting):
         plain: dict[str, Type] = {"BOOLEAN": "boolean", "DATE": "date"}
         return plain.get(physical)
 
+    def bytes_of(self, value: Built) -> Built:
+        """Return how many bytes a text has."""
+        return call("strlen", value)
+
     def nearest_whole(self, number: Built) -> Built:
         """Return the BIGINT nearest to a double, halves to even; NULL where there is none."""
         return try_cast(number, "BIGINT")

@@ -242,9 +242,9 @@ class PostgresDialect(Dialect):
         """Return a whole number, truth value or date as text, in the order of code points."""
         return _plain_text(cast(value, "VARCHAR"))
 
-    def like(self, value: Built, pattern: Built) -> Built:
+    def like(self, value: Built, pattern: str) -> Built:
         """Return LIKE, in which a backslash is a plain character."""
-        like = exp.Like(this=value, expression=pattern)
+        like = exp.Like(this=value, expression=self.literal(pattern, "text"))
         return exp.paren(exp.Escape(this=like, expression=text("")), copy=False)
 
     def length(self, value: Built) -> Built:

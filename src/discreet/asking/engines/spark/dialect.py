@@ -23,7 +23,8 @@ from discreet.asking.engines.sql import (
     whole,
 )
 from discreet.asking.engines.sql.dialect import Built, TryCasting, Typed
-from discreet.asking.policy import Type
+from discreet.asking.policy import LONGEST_TEXT, Type
+from discreet.asking.queries.evaluate import like_grammar
 
 INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 PLAIN_TYPES: dict[str, Type] = {
@@ -171,6 +172,15 @@ class SparkDialect(TryCasting):
     def matches(self, value: Built, grammar: str) -> Built:
         """Return whether a whole text is of a grammar; $ would pass a last line break."""
         return call("rlike", value, text(rf"\A(?:{grammar})\z"))
+
+    def cut(self, value: Built) -> Built:
+        """Return the beginning of a stored text, which is checked as UTF-8 once."""
+        return self.substring(value, whole(1), whole(LONGEST_TEXT))
+
+    def like(self, value: Built, pattern: str) -> Built:
+        """Return LIKE as an expression that does not go back: Spark's own takes as long as the text to the
+        power of how many % there are."""
+        return self.matches(value, f"(?s){like_grammar(pattern)}")
 
     def substring(self, value: Built, *places: Built) -> Built:
         """Return the text from a position on, for a number of code points."""

@@ -25,8 +25,9 @@ from discreet.asking.engines.sql import (
     text,
     try_cast,
     when,
+    whole,
 )
-from discreet.asking.policy import Type, Value
+from discreet.asking.policy import LONGEST_TEXT, Type, Value
 from discreet.asking.queries.evaluate import DATE_GRAMMAR, INTEGER_GRAMMAR, NUMBER_GRAMMAR, TIMESTAMP_GRAMMAR
 from discreet.errors import InternalError
 
@@ -147,9 +148,22 @@ class Dialect(ABC):
         """Return a whole number, truth value or date as text."""
         return cast(value, "VARCHAR")
 
-    def like(self, value: Built, pattern: Built) -> Built:
+    def cut(self, value: Built) -> Built:
+        """Return the beginning of a stored text, so that no value takes long to work on.
+
+        Whether it is short is told by its bytes, which engines know without reading them.
+        """
+        beginning = self.substring(value.copy(), whole(1), whole(LONGEST_TEXT))
+        is_long = binary(exp.GT, self.bytes_of(value.copy()), whole(LONGEST_TEXT))
+        return when((is_long, beginning), otherwise=value)
+
+    def bytes_of(self, value: Built) -> Built:
+        """Return how many bytes a text has."""
+        return call("octet_length", value)
+
+    def like(self, value: Built, pattern: str) -> Built:
         """Return LIKE, in which a backslash is a plain character."""
-        return binary(exp.Like, value, pattern)
+        return binary(exp.Like, value, text(pattern))
 
     def length(self, value: Built) -> Built:
         """Return the number of code points."""

@@ -168,7 +168,7 @@ class SQLEngine(ABC):
             found = table.column(key)
             if found is None:
                 raise PolicyViolation(f"The key {key!r} of table {table.name!r} must be one of its columns.")
-            columns.append(self._relations.value(table.name, found.name))
+            columns.append(self._relations.read(table.name, found.name, found.type))
         twice = exp.Select().select(exp.Literal.number(1)).from_(self._relations.tables[table.name].copy())
         twice = twice.where(*(is_known(each.copy()) for each in columns)).group_by(*columns)
         twice = twice.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))

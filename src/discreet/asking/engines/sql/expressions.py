@@ -129,7 +129,10 @@ def _in(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
 
 
 def _like(dialect: Dialect, node: Call, parts: list[Built]) -> Built:
-    return dialect.like(*parts)
+    pattern = node.arguments[1]
+    assert isinstance(pattern, Literal)
+    assert isinstance(pattern.value, str)
+    return dialect.like(parts[0], pattern.value)
 
 
 def _coalesce(dialect: Dialect, node: Call, parts: list[Built]) -> Built:

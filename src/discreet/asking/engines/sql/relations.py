@@ -106,12 +106,18 @@ class Relations:
         # (R1); a public table is one row for each key, as (R5) asks.
         made = self._named(scan, private=scan.public_key is None)
         select = exp.Select().from_(self.tables[scan.table].copy(), copy=False)
-        for (_, name), short in made.names.items():
-            select.select(named(self.value(scan.table, name), short), copy=False)
+        for pair, short in made.names.items():
+            name = pair[1]
+            select.select(named(self.read(scan.table, name, made.types[pair]), short), copy=False)
         if scan.public_key is not None:
             return _first_of_each(replace(made, select=select), scan)
         select.select(named(self._unit(scan), UNIT), copy=False)
         return Selected(select, made.names, made.types, made.private)
+
+    def read(self, table: str, name: str, kind: Type) -> exp.Expression:
+        """Return the value of a column that questions compute on; whose a row is, is read in full."""
+        value = self.value(table, name)
+        return self.dialect.cut(value) if kind == "text" else value
 
     def _unit(self, scan: Scan) -> exp.Expression:
         if scan.each_row:
@@ -213,7 +219,10 @@ class Relations:
 
         def slot(node: Expression) -> exp.Expression:
             assert isinstance(node, Slot)
-            return column(UNIT if node.index == 0 else f"a{node.index}", "u")
+            if node.index:
+                return column(f"a{node.index}", "u")
+            unit = column(UNIT, "u")
+            return self.dialect.cut(unit) if node.type == "text" else unit
 
         select = exp.Select().from_(inner.subquery("u", copy=False), copy=False)
         for index, (_, expression) in enumerate(relation.outputs):
