@@ -165,9 +165,18 @@ def test_training_with_three_examples_a_person():
     assert composed_delta([1] * 3, 64 / 10000, 782, 0.99 * ends.lower, np.floor) > 1e-5  # 1 % too low is seen
 
 
-def composed_delta(shifts, rate, uses, epsilon, rounding):
+@pytest.mark.slow
+def test_training_with_twelve_examples_a_person():
+    """There the chain of neighbours says 12,992."""
+    ends = (782 * gaussian(sigma=1).sampled(0.0064)).for_group(12).epsilon_interval(delta=1e-5)
+    assert 17 < ends.lower < ends.upper < 1.02 * ends.lower
+    assert composed_delta([1] * 12, 0.0064, 782, ends.upper, np.floor, step=6e-5) <= 1e-5
+    assert composed_delta([1] * 12, 0.0064, 782, 0.98 * ends.lower, np.floor, step=6e-5) > 1e-5
+
+
+def composed_delta(shifts, rate, uses, epsilon, rounding, *, step=1.5e-5):
     """δ of all who leave, every loss rounded to a grid, by a plain FFT."""
-    step, cells = 1.5e-5, 2**21
+    cells = 2**21
     v = np.linspace(-14, 12, 4_000_001)
     sizes = range(len(shifts) + 1)
     weights = [math.comb(len(shifts), i) * rate**i * (1 - rate) ** (len(shifts) - i) for i in sizes]

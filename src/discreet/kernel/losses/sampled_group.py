@@ -21,8 +21,9 @@ from discreet.kernel.losses.work import remembered, spend
 from discreet.kernel.numerics import Arb, Real, ball, exact_positive, exact_probability, exact_whole
 
 Ends = tuple[Arb, Arb]
-DOTS = 1280
-MOST_PEOPLE = 12  # every way to part them is tried: beyond, the chain of neighbours has to do
+DOTS = 1280  # of up to FEW people; each dot is dearer with more, and there are more ways to part them
+FEW = 3
+MOST_PEOPLE = 32  # every way to part them is tried: beyond, the chain of neighbours has to do
 
 
 class Mixture:
@@ -223,7 +224,7 @@ def dotted_pairs(family: Crowd, direction: Direction, bits: int, least: int) -> 
     chosen = dots(
         lambda epsilon, way: curves[way](epsilon),
         direction,
-        DOTS,
+        DOTS * FEW // max(FEW, family.leave + family.come),
         anyone,
         tops=[family.largest(way) for way in DIRECTIONS],
         least=least,
