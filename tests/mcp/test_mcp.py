@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from discreet.apps.mcp.assistant_server import MOST_ROWS, NOTICE, _shortened, quoted
+from discreet.apps.mcp import MOST_ROWS, NOTICE, _shortened, quoted
 from mcp import Client, StdioServerParameters
 from server.running import promptly, write_policy
 

@@ -9,11 +9,10 @@ from functools import lru_cache, partial
 from typing import Any, Literal, TypeVar
 
 from discreet.apps.server.approvals import Approval, Approvals, RepeatedApproval, needs_approval
-from discreet.apps.server.daily import Daily
 from discreet.apps.server.deadlines import FixedTimeExecutor
 from discreet.apps.server.http_errors import Busy, Unreachable, busy, not_found, too_late
 from discreet.apps.server.kept_answers import KeptAnswer, read_kept
-from discreet.apps.server.limits import Limits
+from discreet.apps.server.limits import Daily, Limits
 from discreet.apps.server.people import Person
 from discreet.apps.server.request_bodies import AskRequest
 from discreet.apps.server.watch_sessions import WatchSessions

@@ -5,6 +5,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from discreet.apps.server.http_errors import busy
+from discreet.apps.server.people import Person
+from discreet.apps.server.records import Records, make_tables
+from discreet.asking.policy import Budget
+from discreet.errors import BudgetExceeded
+from discreet.kernel.numerics import short_down
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,3 +66,68 @@ class Rate:
             while len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
         return allowed
+
+
+# What one token may spend in a day, over all connections: tools repeat, prefetch and reconnect at will.
+#
+# It is counted here and not in the ledger, because it limits tokens and not the privacy loss: the ledger's
+# budgets hold without it.
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS daily (token TEXT NOT NULL, dataset TEXT NOT NULL, day TEXT NOT NULL,"
+    " measure TEXT NOT NULL, spent TEXT NOT NULL, PRIMARY KEY (token, dataset, day, measure))",
+)
+_WHICH = "token = ? AND dataset = ? AND day = ? AND measure = ?"
+_ATTEMPTS = 100
+MEASURES = ("epsilon", "delta", "rho", "mu")
+
+
+class Daily:
+    """The amounts that tokens spent today, exact; several processes may share them."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        make_tables(records, _TABLES)
+
+    def take(self, person: Person, dataset: str, price: object, cap: Budget) -> str:
+        """Count a price before it is charged, and return its day; raise if it does not fit the day's cap."""
+        day, allowed = datetime.now(UTC).strftime("%Y-%m-%d"), dict(cap)
+        taken: list[str] = []
+        for measure in MEASURES:
+            amount = Fraction(getattr(price, measure, 0))
+            if not amount:
+                continue
+            if not self._add(
+                (person.token, dataset, day, measure), amount, allowed.get(measure, Fraction(0))
+            ):
+                for earlier in taken:
+                    self._add((person.token, dataset, day, earlier), -Fraction(getattr(price, earlier)), None)
+                most = ", ".join(f"{name} {short_down(number)}" for name, number in cap)
+                raise BudgetExceeded(
+                    f"a token may spend at most {most} of this data set in a day (UTC), and this would be "
+                    "more. Ask again tomorrow, or at a smaller price; what was answered before is free."
+                )
+            taken.append(measure)
+        return day
+
+    def untake(self, person: Person, dataset: str, price: object, day: str) -> None:
+        """Take back a price that was not charged after all."""
+        for measure in MEASURES:
+            if amount := Fraction(getattr(price, measure, 0)):
+                self._add((person.token, dataset, day, measure), -amount, None)
+
+    def _add(self, place: tuple[str, ...], amount: Fraction, most: Fraction | None) -> bool:
+        """Add to what was spent by compare-and-set; return False if it would exceed the most."""
+        for _ in range(_ATTEMPTS):
+            found = self._records.rows(f"SELECT spent FROM daily WHERE {_WHICH}", *place)  # noqa: S608  a constant
+            before = Fraction(found[0][0]) if found else Fraction(0)
+            if most is not None and before + amount > most:
+                return False
+            after = str(max(Fraction(0), before + amount))
+            if found:
+                changed = f"UPDATE daily SET spent = ? WHERE {_WHICH} AND spent = ?"  # noqa: S608  a constant
+                if self._records.change(changed, after, *place, found[0][0]):
+                    return True
+            elif self._records.change("INSERT INTO daily VALUES (?, ?, ?, ?, ?)", *place, after):
+                return True
+        raise busy()

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Self
 
 from discreet.apps.server.approvals import Approvals
-from discreet.apps.server.daily import Daily
 from discreet.apps.server.dataset import Dataset
 from discreet.apps.server.deadlines import FixedTimeExecutor
 from discreet.apps.server.http_errors import busy, not_found, unauthenticated
 from discreet.apps.server.journal import Journal
-from discreet.apps.server.limits import Limits, Rate
+from discreet.apps.server.limits import Daily, Limits, Rate
 from discreet.apps.server.people import People, Person
 from discreet.apps.server.records import Records, open_records, secret_of
 from discreet.asking.answers import Signer

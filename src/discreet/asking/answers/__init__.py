@@ -4,9 +4,16 @@ from discreet.asking.answers.answer import AddingUp, Adjusted, Answer, NonNegati
 from discreet.asking.answers.book import REST, Book, BookTable
 from discreet.asking.answers.chart import WIDTH, Drawable, draw_chart
 from discreet.asking.answers.described import Described, describe
-from discreet.asking.answers.receipt import FREE, Receipt
+from discreet.asking.answers.receipt import (
+    FREE,
+    Checked,
+    Receipt,
+    Signer,
+    check_receipt,
+    digest_of_rows,
+    fingerprint,
+)
 from discreet.asking.answers.shown import Shown
-from discreet.asking.answers.signed import Checked, Signer, check_receipt, digest_of_rows, fingerprint
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
 from discreet.asking.answers.stored_book import restore_book, store_book
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme, elide, text_width, ticks

@@ -17,7 +17,7 @@ from discreet.asking.engines.duckdb.dialect import DuckDBDialect
 from discreet.asking.engines.duckdb.registration import Registrar, Stamp
 from discreet.asking.engines.sql import named, text
 from discreet.asking.engines.sql.engine import SQLEngine
-from discreet.asking.engines.sql.sharing import Store
+from discreet.asking.engines.sql.weighing import Store
 from discreet.asking.policy import Policy, PublicTable, Table, Value
 from discreet.errors import PolicyViolation
 

@@ -20,7 +20,7 @@ from discreet.asking.engines.spark.session import Opened, is_alive, open_at, ope
 from discreet.asking.engines.sql.bounding import Statement
 from discreet.asking.engines.sql.engine import SQLEngine, quietly
 from discreet.asking.engines.sql.numbering import NumberedStatement, SortedStatement, crowd
-from discreet.asking.engines.sql.sharing import Store
+from discreet.asking.engines.sql.weighing import Store
 from discreet.asking.planning import ExactPlan
 from discreet.asking.policy import Policy, PublicTable, Table
 from discreet.asking.queries import Scan

@@ -16,8 +16,7 @@ from discreet.asking.engines.sql import is_known
 from discreet.asking.engines.sql.bounding import Statement
 from discreet.asking.engines.sql.dialect import HASHES, MAY_BE_DECLARED, Dialect
 from discreet.asking.engines.sql.relations import Relations
-from discreet.asking.engines.sql.sharing import Run, Shared, Store
-from discreet.asking.engines.sql.weighing import Weighing
+from discreet.asking.engines.sql.weighing import Run, Shared, Store, Weighing
 from discreet.asking.planning import CellArrays, ExactPlan, ExactTable, TallyArrays
 from discreet.asking.policy import Policy, PublicTable, Schema, Table, Type, Value
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation

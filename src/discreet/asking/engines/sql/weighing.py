@@ -11,15 +11,27 @@ whole numbers that are not negative by one that is at least 1. Labels such as (W
 docs/theory/weights.md.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
 
 from sqlglot import exp
 
 from discreet.asking.engines.sql import binary, call, cast, column, every, named, when, whole
 from discreet.asking.engines.sql.bounding import GROUP, Statement
 from discreet.asking.engines.sql.measures import PLAIN, is_small, partial_sum, position_of
-from discreet.asking.engines.sql.relations import UNIT
-from discreet.asking.planning import Bernstein, ExactMeasure, Excess, RowCount, Sum, UnitCount
+from discreet.asking.engines.sql.relations import UNIT, Relations
+from discreet.asking.planning import (
+    Bernstein,
+    ExactMeasure,
+    ExactPlan,
+    ExactTable,
+    Excess,
+    RowCount,
+    Sum,
+    UnitCount,
+)
 from discreet.asking.planning.widths import most_norm
 
 NORM, WEIGHT, PLACE = "n", "w", "at"
@@ -139,7 +151,7 @@ class Weighing(Statement):
         select = exp.Select().from_(pairs).select(column(UNIT), named(total(self._size()), NORM))
         return select.group_by(column(UNIT))
 
-    @property
+    @cached_property
     def _is_narrow(self) -> bool:
         """Whether norms surely fit in 64 bits."""
         return most_norm(self.plan.measures) < NARROW
@@ -197,7 +209,7 @@ class Weighing(Statement):
         weight = exp.Coalesce(this=column(WEIGHT, "heavy"), expressions=[one])
         return select.select(named(weight, WEIGHT), copy=False)
 
-    @property
+    @cached_property
     def _weight_kind(self) -> str:
         assert self.plan.limit is not None
         return "BIGINT" if self.plan.limit.is_narrow and all(map(is_small, self.plan.measures)) else "HUGEINT"
@@ -233,7 +245,8 @@ class Weighing(Statement):
 
     def _excess(self, each: Excess) -> exp.Expression:
         """Return what `Excess.of` says of a norm."""
-        narrow = self._is_narrow and each.span * each.one < NARROW
+        most = each.one
+        narrow = self._is_narrow and each.span * most < NARROW
         kind = "BIGINT" if narrow else "HUGEINT"
         divide = self._dialect.small_quotient if narrow else self._dialect.quotient
         norm, start, span = cast(column(NORM), kind), whole(each.start, kind), whole(each.span, kind)
@@ -241,10 +254,10 @@ class Weighing(Statement):
         full = binary(exp.GTE, above.copy(), span)
         # (W5): rounded down for each unit. Most norms lie at one of the ends, and need no division.
         inside = call("least", call("greatest", above, whole(0, kind)), span.copy())
-        part = divide(binary(exp.Mul, inside, whole(each.one, kind)), span.copy())
+        part = divide(binary(exp.Mul, inside, whole(most, kind)), span.copy())
         return when(
             (binary(exp.LTE, norm, start.copy()), whole(0, kind)),
-            (full, whole(each.one, kind)),
+            (full, whole(most, kind)),
             otherwise=part,
         )
 
@@ -260,3 +273,58 @@ def _may_be_negative(measure: ExactMeasure) -> bool:
     if isinstance(measure, Bernstein) or not isinstance(measure, Sum):
         return False
     return measure.power == 1 and measure.lattice.lowest < measure.centre
+
+
+# What the plans of one question share: the pairs of unit and group, and the units' norms, computed once.
+#
+# An engine that can keep a result for the length of a question lends a `Store`; names are counted up inside
+# it and end with it. Which plans share is decided by the plans alone, so no result and no failure depends
+# on it.
+
+Run: TypeAlias = Callable[[ExactPlan], ExactTable]
+
+
+class Store(Protocol):
+    """Keeps the rows of statements under names of ours, until the question is over."""
+
+    def keep(self, name: str, select: exp.Expression) -> None:
+        """Keep what a statement finds; other statements may then select from the name."""
+
+    def rows(self, statement: exp.Expression) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement, which may be of what is kept."""
+
+
+class Shared:
+    """Runs the plans of one question, one after the other, from what is kept."""
+
+    def __init__(self, relations: Relations, store: Store) -> None:
+        self._relations, self._store = relations, store
+        self._pairs: dict[ExactPlan, str] = {}
+        self._norms: dict[tuple[str, tuple[ExactMeasure, ...]], str] = {}
+
+    @staticmethod
+    def serves(plan: ExactPlan) -> bool:
+        """Return whether a plan has pairs that can be kept: known groups, and units with several rows."""
+        return plan.weighs and not plan.each_row and (plan.other or bool(plan.labels))
+
+    def rows(self, plan: ExactPlan) -> list[tuple[Any, ...]]:
+        """Return the rows that the plan's own statement would have."""
+        held = plan.beside if set(plan.measures) <= set(plan.beside) else plan.measures
+        weighing = Weighing(plan, self._relations, held)
+        pairs = self._pairs_of(replace(plan, measures=held, limit=None, excess=(), beside=()))
+        return self._store.rows(weighing.answer(pairs, self._norms_of(weighing, pairs)))
+
+    def _pairs_of(self, basis: ExactPlan) -> str:
+        if basis not in self._pairs:
+            name = f"pairs{len(self._pairs)}"
+            self._store.keep(name, Weighing(basis, self._relations).kept_pairs())
+            self._pairs[basis] = name
+        return self._pairs[basis]
+
+    def _norms_of(self, weighing: Weighing, pairs: str) -> str:
+        key = pairs, weighing.plan.measures
+        if key not in self._norms:
+            name = f"norms{len(self._norms)}"
+            self._store.keep(name, weighing.norms(pairs))
+            self._norms[key] = name
+        return self._norms[key]
