@@ -68,11 +68,13 @@ layers: setup
 	@echo "== layers"
 	@$(BIN)/lint-imports --no-cache > .venv/layers.log || { cat .venv/layers.log; exit 1; }
 
-docs: setup system ## draw the pictures of docs/ anew, write its tables and the counts of lines
+docs: setup system ## draw the pictures of docs/ anew, write its tables and counts; build the site into site/
 	@$(BIN)/python scripts/make-pictures
 	@$(BIN)/python scripts/make-course-table
 	@$(BIN)/python scripts/make-mechanism-table
 	@$(BIN)/python scripts/count-lines
+	@$(BIN)/python scripts/make-notebook
+	@$(BIN)/python -m discreet.apps.cli.documents site
 
 soak: setup $(STAMPS)/spark system ## the full counts: kills, races, generated cases, long audits (an hour or so)
 	@$(BIN)/python -m pytest -n $(JOBS) -m soak -v --durations=0 > bench/results/soak.txt; \

@@ -29,11 +29,17 @@ def _read_public_names() -> dict[str, str]:
 _HOME = _read_public_names()
 _PACKAGES = {name: home for name, home in _HOME.items() if home.count(".") == 1 and home != "discreet.errors"}
 __all__ = tuple(sorted(_HOME))
+_ALSO = {
+    "sum": "bounded_sum",
+    "avg": "mean",
+    "average": "mean",
+    "open": "Curator",
+}  # what other libraries call it
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"module 'discreet' has no public name {name!r}")
+        raise AttributeError(f"module 'discreet' has no public name {name!r}{_suggest(name)}")
     if name in _PACKAGES:
         value: object = importlib.import_module(f"{_HOME[name]}.{name}")
     else:
@@ -42,8 +48,15 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def _suggest(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = _ALSO.get(name) or next(iter(get_close_matches(name, _HOME, n=1, cutoff=0.75)), None)
+    return f". Did you mean {near!r}?" if near else ""
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return [*__all__, "__version__"]
 
 
 class _PublicPackages(MetaPathFinder, Loader):
@@ -58,3 +71,8 @@ class _PublicPackages(MetaPathFinder, Loader):
 
 
 sys.meta_path.append(_PublicPackages())
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Add the magic %%discreet to a notebook: `%load_ext discreet`."""
+    importlib.import_module("discreet.apps.magic").add_magic(shell)

@@ -13,7 +13,7 @@ from discreet.asking.answers import Answer as Answer, Receipt as Receipt
 from discreet.asking.client import connect as connect
 from discreet.asking.curator import Curator as Curator
 from discreet.asking.planning import Plan as Plan
-from discreet.asking.policy import each_row as each_row
+from discreet.asking.policy import FrameWarning as FrameWarning, each_row as each_row
 from discreet.asking.queries import column as column
 from discreet.errors import (
     BudgetExceeded as BudgetExceeded,
@@ -72,6 +72,7 @@ from discreet.kernel.mechanisms.statistics import (
     count as count,
     histogram as histogram,
     mean as mean,
+    median as median,
     proportion as proportion,
     quantile as quantile,
     variance as variance,
@@ -80,3 +81,5 @@ from discreet.kernel.numerics import Estimate as Estimate, Interval as Interval
 
 __version__: str
 __all__: tuple[str, ...]
+
+def load_ipython_extension(shell: object) -> None: ...

@@ -24,14 +24,14 @@ from discreet.asking.planning import (
     plan_asked,
     plan_book,
 )
-from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, read_opening
+from discreet.asking.policy import Opening, Policy, RowLimit, from_policy, notice_frames, read_opening
 from discreet.asking.queries import Builder, table
 from discreet.asking.query_run import Answered, BookRun, ChargedRun, Planned, QueryRun
 from discreet.asking.resources import Resources, check_known
 from discreet.asking.signatures import BUDGETS, PRICES, refuse_unknown
 from discreet.asking.watching import Watch, open_watch
 from discreet.kernel.ledger import Ledger, Record
-from discreet.kernel.numerics import Real
+from discreet.kernel.numerics import Real, facts_html
 
 _OPTIONS = ("ledger", "engine", "analyst", "other_people")
 _BOOK = ("table", "epsilon", "delta", "rho", "limit", "aim", "confidence", "key")
@@ -180,6 +180,7 @@ class Curator(AbstractContextManager["Curator"]):
         if budget is not None:
             declared["budget"] = _as_budget(budget)
         policy, frames, place = read_opening(source, declared, ledger, engine)
+        notice_frames(str(Path(place).absolute()), policy.id, policy.version, frames)
         return cls(
             policy, ledger=place, engine=engine, frames=frames, analyst=analyst, other_people=other_people
         )
@@ -461,7 +462,15 @@ class Curator(AbstractContextManager["Curator"]):
         return QueryRun(self.resources, plans, analyst=self._analyst)
 
     def __repr__(self) -> str:
-        return f"Curator({self.policy.id!r})"
+        return f"Curator({self.policy.id!r}, {self.resources.describe()})"
+
+    def _repr_html_(self) -> str:
+        tables = self.resources.known.tables
+        facts = {"budget": self.resources.describe()} | {
+            f"table {table.name}": ", ".join(f"{each.name} ({each.type})" for each in table.columns)
+            for table in tables
+        }
+        return facts_html(f"Data set {self.policy.id}", facts)
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -25,6 +25,7 @@ from discreet.kernel.ledger import (
     LedgerFile,
     read_declaration,
 )
+from discreet.kernel.numerics import short_down
 
 
 class Resources:
@@ -102,6 +103,18 @@ class Resources:
         is_here = self._kind in ("duckdb", "memory")
         known = self.known if is_here else self.declared
         return None if known is self.declared else known
+
+    def describe(self) -> str:
+        """Return what is left of the budget, once the ledger is open, and the engine; nothing is opened."""
+        engine = self._kind if isinstance(self._kind, str) else type(self._kind).__name__
+        left = {} if self._ledger is None else self._ledger.remaining.numbers()
+        said = [
+            f"{name} {short_down(left[name])} of {short_down(whole)} left"
+            if name in left
+            else f"{name} {short_down(whole)}"
+            for name, whole in reversed(self.declared.budget)
+        ]
+        return f"{', '.join(said)}, {engine.partition(':')[0]}"
 
     def open(self) -> None:
         """Open engine and ledger now, so that problems are reported before the first question."""

@@ -19,3 +19,7 @@ __all__ = [
     "neighbours",
     "replay",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -21,7 +21,7 @@ STAGES = (2_000, 20_000, 200_000, 1_000_000)
 def audit(
     target: Any,
     *,
-    claim: Any,
+    claim: Any = None,
     neighbours: Iterable[Any] | None = None,
     confidence: Real = 1 - 1e-6,
     samples: int | None = None,
@@ -33,9 +33,9 @@ def audit(
         violated:  Pr[M(D) ∈ E] > e^ε Pr[M(D') ∈ E] + δ for a shown event E, at a claimed (ε, δ)
 
     target: a mechanism of discreet, or f(data, n) that returns n independent outputs on data, of any kind,
-    exceptions included. claim: an ε, a notion, or a PrivacyLoss. neighbours: a pair (D, D') or several.
-    samples: outputs of each neighbour, of the more promising of several pairs; by default 2000 to 10⁶ in
-    turn until refuted or out of `seconds`.
+    exceptions included. claim: an ε, a notion, or a PrivacyLoss; a mechanism's own loss unless stated.
+    neighbours: a pair (D, D') or several. samples: outputs of each neighbour, of the more promising of
+    several pairs; by default 2000 to 10⁶ in turn until refuted or out of `seconds`.
 
     A mechanism with a finite law is enumerated first, which decides exactly; then it is sampled all the same,
     because code can differ from its law.
@@ -47,7 +47,7 @@ def audit(
     'violated'
     """
     started = time.perf_counter()
-    promise = Claim.read(claim)
+    promise = Claim.read(_claim_of(target) if claim is None else claim)
     sure = exact_probability(confidence, name="confidence")
     if not 0 < sure < 1:
         raise InvalidParameter(f"confidence must lie in (0, 1), got {confidence}.", parameter="confidence")
@@ -67,6 +67,16 @@ def audit(
         )
         verified = sampled if verified is None or sampled.violated else verified.also(sampled)
     return replace(verified, seconds=time.perf_counter() - started)
+
+
+def _claim_of(target: Any) -> Any:
+    """Return what a mechanism claims of itself; a function claims nothing."""
+    if inspect.isroutine(target) or not hasattr(target, "loss"):
+        raise InvalidParameter(
+            "claim must be given for a function: what it is said to keep. Pass claim=1 for epsilon 1.",
+            parameter="claim",
+        )
+    return target.loss
 
 
 def attack(

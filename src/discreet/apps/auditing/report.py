@@ -12,7 +12,14 @@ from typing import Any, Literal, Self, TypeAlias
 
 from discreet.apps.auditing.claim import Claim, Finding, Verification
 from discreet.errors import InvalidParameter
-from discreet.kernel.numerics import exact_probability, normal_quantile, success_lower, success_upper, wilson
+from discreet.kernel.numerics import (
+    exact_probability,
+    lines_html,
+    normal_quantile,
+    success_lower,
+    success_upper,
+    wilson,
+)
 
 # What an audit saw: events with their counts, from which every number of its report follows again.
 
@@ -137,7 +144,7 @@ Verdict: TypeAlias = Literal["violated", "not refuted"]
 VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditReport:
     """What an audit proved.
 
@@ -165,6 +172,13 @@ class AuditReport:
     def violated(self) -> bool:
         """Whether the claim is refuted."""
         return self.verdict == "violated"
+
+    def __repr__(self) -> str:
+        return f"<AuditReport: {self.verdict}, epsilon >= {self.lower_bound:.6g}, claimed {self.claimed:.6g}>"
+
+    def _repr_html_(self) -> str:
+        title, *lines = str(self).splitlines()
+        return lines_html(title, [line.strip() for line in lines])
 
     def __str__(self) -> str:
         at = f" at delta = {self.delta:.3g}" if self.delta else ""

@@ -41,3 +41,7 @@ __all__ = [
     "truth_probability",
     "views",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

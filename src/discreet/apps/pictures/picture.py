@@ -11,6 +11,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from discreet.apps.pictures.inline import draw_inline
 from discreet.apps.pictures.theme import Json, layout, paint
 from discreet.asking.answers import COLOURS, Theme
 from discreet.errors import InvalidParameter
@@ -115,7 +116,7 @@ WIDTH, HEIGHT = 900, 540
 IMAGES = (".png", ".svg")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Picture:
     """Curves and marks with a title and labelled axes.
 
@@ -153,10 +154,10 @@ class Picture:
         return page(self.title, light=self.to_json(theme="light"), dark=self.to_json(theme="dark"))
 
     def _repr_html_(self) -> str:
-        return (
-            f'<iframe srcdoc="{escape(self._page())}" width="100%" height="{HEIGHT + 20}" '
-            f'style="border:0" title="{escape(self.title)}"></iframe>'
-        )
+        return draw_inline(self.title, self.subtitle, self.traces, self.axes)
+
+    def __repr__(self) -> str:
+        return f"Picture({self.title!r})"
 
 
 def _finite(value: Json) -> Json:

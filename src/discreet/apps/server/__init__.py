@@ -14,7 +14,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from fastapi import FastAPI
 
@@ -22,11 +22,12 @@ import discreet
 from discreet.apps.server import lab, pages, rest
 from discreet.apps.server.http_errors import handle_failures
 from discreet.apps.server.journal import HideInternalErrors, JournalRequests, SecurityHeaders
+from discreet.apps.server.limits import Limits
 from discreet.apps.server.pages.session_auth import SessionAuth, error_page
 from discreet.apps.server.people import People, Person
 from discreet.apps.server.service import Service
 
-__all__ = ["People", "Person", "Service", "make_app"]
+__all__ = ["People", "Person", "Service", "describe_rest", "make_app"]
 
 
 class Listener(Protocol):
@@ -66,3 +67,10 @@ def make_app(service: Service, *, also: Listener | None = None) -> FastAPI:
     app.include_router(pages.router)
     app.include_router(lab.router())
     return app
+
+
+def describe_rest() -> dict[str, Any]:
+    """Return the OpenAPI description of the REST routes, without a service."""
+    app = FastAPI(title="discreet", version=discreet.__version__)
+    app.include_router(rest.router(Limits()))
+    return app.openapi()

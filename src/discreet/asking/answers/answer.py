@@ -219,8 +219,10 @@ class Answer:
         return pyarrow.Table.from_pylist(self._with_intervals(confidence))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the table to any library that reads Arrow streams; needs pyarrow."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        """Hand the table, interval ends next to the values, to any library that reads Arrow streams."""
+        from discreet.asking.answers.arrow import as_stream
+
+        return as_stream(self.types, self._with_intervals(None)).__arrow_c_stream__(requested_schema)
 
     def _with_intervals(self, confidence: Real | None) -> list[dict[str, Value]]:
         return self.records(confidence=self.plan.confidence if confidence is None else confidence)

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from discreet.asking.answers.shown import Shown
 from discreet.asking.planning import BookPlan, Plan
 from discreet.errors import InvalidParameter, LedgerConflict
-from discreet.kernel.numerics import short_down, short_up
+from discreet.kernel.numerics import lines_html, short_down, short_up
 
 FREE = "from the ledger, free"  # how each interface describes an answer that was stored before
 _NUMBERS = ("epsilon", "delta", "rho", "mu")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Receipt:
     """What was done and what it cost; nothing of the data. Readable and shareable.
 
@@ -57,6 +57,16 @@ class Receipt:
     def to_json(self) -> dict[str, Any]:
         """Return the facts, for programs; and whether they were charged for now."""
         return {**self.facts, "charged": self.charged}
+
+    def __repr__(self) -> str:
+        price, remaining = self.in_words("price"), self.in_words("remaining")
+        return (
+            f"<Receipt {self.facts['charge']} of {self.facts['dataset']!r}: {price}; remaining {remaining}>"
+        )
+
+    def _repr_html_(self) -> str:
+        title, *lines = str(self).splitlines()
+        return lines_html(title, lines)
 
     def __str__(self) -> str:
         spent, left = self.in_words("price"), self.in_words("remaining")

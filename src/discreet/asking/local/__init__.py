@@ -84,3 +84,7 @@ def distribution(*, bounds: tuple[Real, Real], epsilon: Real, bins: Real = 32) -
     23
     """
     return WaveNumber(bounds=bounds, epsilon=epsilon, bins=bins)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

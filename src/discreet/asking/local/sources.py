@@ -84,7 +84,9 @@ def _from_file(path: Path, column: str) -> Groups:
         )
     with duckdb.connect() as connection:
         connection.execute(f"SET perfect_ht_threshold = {DENSE_BITS}")
-        connection.execute("SET enable_progress_bar = false")
+        shown = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+        if shown != [(False,)]:
+            connection.execute("SET enable_progress_bar = false")  # in a notebook it is off, and stays so
         try:
             return _from_duckdb(getattr(connection, reader)(str(path)), column)
         except duckdb.Error:  # whose message may quote the file

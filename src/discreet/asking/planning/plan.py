@@ -19,7 +19,7 @@ from discreet.asking.planning.work import Work, work_of
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Question, Slot
 from discreet.kernel.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP, Relation
-from discreet.kernel.numerics import readable_up, short_up
+from discreet.kernel.numerics import lines_html, readable_up, short_up
 from discreet.kernel.plan import Group, Later, Promise, Ran
 
 _LATER = "Noise: calibrated to the bounds that are found, with the rest of the price."
@@ -108,7 +108,7 @@ class SetPlan:
         return [f"Keys: {many}, all shown; rows with any other label are dropped."]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What is computed, how each unit's part is bounded, what noise is added, what it costs and how far it
     errs.
@@ -225,6 +225,12 @@ class Plan:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.text!r}: {self._price()}>"
+
+    def _repr_html_(self) -> str:
+        return lines_html("Plan", self.sentences())
 
     def sentences(self) -> list[str]:
         """Return the plan, a sentence a line."""

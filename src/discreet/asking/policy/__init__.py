@@ -24,6 +24,7 @@ from discreet.asking.policy.column import (
     spell,
     type_of,
 )
+from discreet.asking.policy.frames import FrameWarning, notice_frames
 from discreet.asking.policy.locations import Commands, LedgerPlace, sibling_path, stem
 from discreet.asking.policy.policy import (
     EachRow,
@@ -58,6 +59,7 @@ __all__ = [
     "Column",
     "Commands",
     "EachRow",
+    "FrameWarning",
     "LedgerPlace",
     "Opening",
     "Policy",
@@ -78,6 +80,7 @@ __all__ = [
     "from_policy",
     "from_toml",
     "ledger_of_policy",
+    "notice_frames",
     "read_budget",
     "read_opening",
     "sibling_path",

@@ -217,6 +217,8 @@ def _guess(bounds: object, keys: object) -> Type:
             return "number" if "number" in kinds else "integer"
         return kinds.pop() or "text" if len(kinds) == 1 else "text"
     if isinstance(bounds, list | tuple) and bounds:
+        if isinstance(bounds[0], str):  # a time as it is written: "2026-11-15", "2026-11-15 08:00:00"
+            return "date" if len(bounds[0]) <= len("2026-11-15") else "timestamp"
         kind = type_of(bounds[0])
         return kind if kind in ("date", "timestamp") else "number"
     return "text"

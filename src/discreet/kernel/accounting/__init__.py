@@ -44,3 +44,7 @@ __all__ = [
     "rule_for",
     "training",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -146,7 +146,7 @@ def least(budget: B, others: Iterable[Notion]) -> B:
 
     >>> from discreet.kernel.losses import ApproxDP, PureDP
     >>> least(ApproxDP(1, 1e-6), [PureDP(0.5)])
-    ApproxDP(epsilon=Fraction(1, 2), delta=Fraction(0, 1), relation='add/remove')
+    ApproxDP(epsilon=0.5, delta=0)
     """
     return budget.least(others)
 

@@ -15,7 +15,7 @@ from discreet.kernel.ledger.charging import kept_apart, rule_of
 from discreet.kernel.ledger.declaration import Declaration
 from discreet.kernel.ledger.entry import Entry, readable
 from discreet.kernel.ledger.store import AccountRow, Transaction
-from discreet.kernel.numerics import exact
+from discreet.kernel.numerics import Shown, exact
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def read_balance(transaction: Transaction, account: str) -> Balance:
     return balance_of(row)
 
 
-@dataclass
-class Record:
+@dataclass(repr=False)
+class Record(Shown):
     """One charge or owner's entry. Numbers are exact decimals in the rule's own measure."""
 
     sequence: int

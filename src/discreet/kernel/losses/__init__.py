@@ -70,3 +70,7 @@ __all__ = [
     "staircase",
     "zcdp",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -91,7 +91,7 @@ def read_guarantee(epsilon: Real, delta: Real) -> tuple[Fraction, Fraction]:
     return Fraction(0) if nothing else exact_epsilon(epsilon), failure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ApproxDP(Notion):
     """The notion of (ε, δ)-differential privacy; ε may be 0 where δ is not.
 

@@ -16,7 +16,7 @@ from discreet.kernel.losses.notion import Cost, Notion
 from discreet.kernel.numerics import Real, exact_positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GDP(Notion):
     """The notion of μ-Gaussian differential privacy (Dong, Roth and Su 2022).
 

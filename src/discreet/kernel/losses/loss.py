@@ -3,9 +3,10 @@
 import json
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.errors import InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter
 from discreet.kernel.losses import extremes, moments, questions
 from discreet.kernel.losses.family import (
     Family,
@@ -24,10 +25,16 @@ from discreet.kernel.numerics import (
     exact_positive,
     exact_probability,
     exact_whole,
+    facts_html,
+    readable_up,
 )
 
 if TYPE_CHECKING:
     from discreet.kernel.losses.distribution import LossDistribution
+
+
+def _shown(value: float) -> str:
+    return readable_up(value) if math.isfinite(value) else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +74,17 @@ class PrivacyLoss:
 
     __radd__ = __add__
 
+    def _unordered(self, other: object) -> Any:
+        """Refuse to say which of two losses is smaller: that depends on delta."""
+        if not isinstance(other, PrivacyLoss):
+            return NotImplemented
+        raise InvalidParameter(
+            "losses must be compared in one number, and which is smaller can depend on it, got two losses. "
+            "Compare a.epsilon(delta=1e-6) with b.epsilon(delta=1e-6), or their rho or mu."
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _unordered
+
     def __mul__(self, count: object) -> "PrivacyLoss":
         if isinstance(count, bool) or not isinstance(count, int):
             return NotImplemented
@@ -78,6 +96,18 @@ class PrivacyLoss:
     def __repr__(self) -> str:
         words = show_terms(self.terms)
         return words if self.relation == "add/remove" else f"{words} ({self.relation})"
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook what the loss says in each measure that it has."""
+        facts = {f"epsilon at delta {delta}": self._shown_epsilon(delta) for delta in ("0", "1e-9", "1e-6")}
+        facts |= {"rho": _shown(self.rho), "mu": _shown(self.mu)}
+        return facts_html(repr(self), {name: text for name, text in facts.items() if text})
+
+    def _shown_epsilon(self, delta: str) -> str:
+        try:
+            return _shown(self.epsilon(delta=Decimal(delta)))
+        except DiscreetError:  # work is bounded: some losses have no quick answer
+            return ""
 
     # --- questions -----------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.family import Relation, check_relation
 from discreet.kernel.losses.loss import PrivacyLoss
-from discreet.kernel.numerics import Interval
+from discreet.kernel.numerics import Interval, Shown, facts_html
 
 Cost: TypeAlias = tuple[Fraction, Fraction]  # what adds up, and the failure probability
 
@@ -24,7 +24,7 @@ Cost: TypeAlias = tuple[Fraction, Fraction]  # what adds up, and the failure pro
 NOTIONS: dict[str, type[Any]] = {}  # by the name of the class; a subclass enters itself
 
 
-class Notion(ABC):
+class Notion(Shown, ABC):
     """A promise of privacy under a relation. Subclasses are frozen dataclasses of exact numbers.
 
     Privacy: mechanisms chosen adaptively, whose costs under `cost_of_loss` or `cost_of_promise` sum to at
@@ -154,6 +154,9 @@ class Notion(ABC):
         texts = {name: str(number) for name, number in self.numbers().items()}
         return {"notion": type(self).__name__, **texts, "relation": self.relation}
 
+    def _repr_html_(self) -> str:
+        return facts_html(repr(self), {name: str(float(number)) for name, number in self.numbers().items()})
+
     def describe(self) -> str:
         """Return the numbers with their names, short."""
         return ", ".join(f"{name} {float(number):.6g}" for name, number in self.numbers().items())
@@ -184,7 +187,7 @@ def find_notion(names: Iterable[str]) -> type[Any]:
         if frozenset(names) in kind.shapes:
             return kind
     raise InvalidParameter(
-        f"budget must be {_list_shapes()}, got {sorted(map(str, names))}.", parameter="budget"
+        f"budget must be {_list_shapes()}, got {sorted(map(str, names)) or 'nothing'}.", parameter="budget"
     )
 
 

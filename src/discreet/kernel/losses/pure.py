@@ -81,7 +81,7 @@ def pure(*, epsilon: Real, relation: Relation = "add/remove") -> PrivacyLoss:
     return PrivacyLoss.of(Pure(exact_epsilon(epsilon)), relation)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PureDP(Notion):
     """The notion of ε-differential privacy.
 

@@ -62,7 +62,7 @@ class Renyi(Family):
         return Group(self, size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RenyiDP(Notion):
     """The notion of (α, ε)-Rényi differential privacy.
 

@@ -74,7 +74,7 @@ def zcdp(*, rho: Real, delta: Real = 0, relation: Relation = "add/remove") -> Pr
     return PrivacyLoss.of(Zcdp(exact_positive(rho, name="rho"), exact_delta(delta)), relation)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ZCDP(Notion):
     """The notion of ρ-zero-concentrated differential privacy, with a failure probability δ.
 

@@ -30,7 +30,7 @@ from discreet.kernel.randomness import Source, fresh_source
 _BITS = 256
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class CountedKeys(Frozen):
     """Give every key's count noise, and show the keys whose noisy count exceeds what the noise can be.
 

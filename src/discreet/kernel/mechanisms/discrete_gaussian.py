@@ -28,7 +28,7 @@ from discreet.kernel.numerics import (
 _TOLERANCE = Fraction(1, 2**20)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class DiscreteGaussian(Additive):
     """Noise on the multiples of a step with Pr[noise = k·step] ∝ exp(-(k·step)²/2σ²).
 

@@ -20,7 +20,7 @@ from discreet.kernel.randomness.selection import Scores
 LONGEST_WEIGHT = 900  # bits: with the bits of the sampler, still a float
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Exponential(Selection):
     """Choose candidate r with probability ∝ w(r)·exp(ε·u(D, r) / 2Δ); exp(ε·u / Δ) for monotone scores.
 

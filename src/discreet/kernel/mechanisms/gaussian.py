@@ -27,7 +27,7 @@ Calibration = Literal["analytic", "classic"]
 _BITS = 256
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Gaussian(Additive):
     """Gaussian noise, rounded to the multiples of a step.
 

@@ -20,7 +20,7 @@ MOST_PAIRS = 200  # neighbouring counts that are tried
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class KeySelection(Frozen):
     """Keep a key that n persons hold with probability π(n), the greatest that (ε, δ)-DP allows.
 

@@ -19,7 +19,7 @@ ONE = 2**20  # parts of a person that a mass is counted in
 SLOPE = Fraction(5, 4)  # k rungs above all the data are chosen with probability about e^(-5k/4)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Ladder(Frozen):
     """Choose rung j with the score u(j) = -max(q(j) - level, 0) - slope·j/ε, by permute-and-flip.
 

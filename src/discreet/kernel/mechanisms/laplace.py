@@ -13,7 +13,7 @@ from discreet.kernel.mechanisms.mechanism import Additive, Case
 from discreet.kernel.numerics import Real, exact_epsilon, exact_positive
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Laplace(Additive):
     """Discrete Laplace noise on the multiples of a step.
 

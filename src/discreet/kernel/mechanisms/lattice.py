@@ -84,7 +84,9 @@ class Lattice:
             return int(value)
         if not isinstance(value, float | np.float32 | np.float16):
             raise InvalidParameter(
-                f"value must be made of ints or floats, got {type(value).__name__}.", parameter="value"
+                f"value must be made of ints or floats, got {type(value).__name__}. "
+                "Several are a list, a tuple, an array or a series of numbers.",
+                parameter="value",
             )
         self._allow_floats()
         if not math.isfinite(value):
@@ -94,7 +96,8 @@ class Lattice:
     def _allow_floats(self) -> None:
         if self.step >= 1:
             raise InvalidParameter(
-                f"value must be whole on a step of {self.step}, got floats. Declare a step below 1.",
+                f"value must be whole on a step of {self.step}, got floats. Declare a step below 1, such as "
+                "step=2**-20, or a sensitivity that is not whole.",
                 parameter="value",
             )
 
@@ -201,6 +204,17 @@ def _objects(values: list[int | float]) -> NDArray[Any]:
 def _saturated(values: list[int | float]) -> NDArray[np.int64]:
     ends = np.iinfo(np.int64)
     return np.array([min(max(value, ends.min), ends.max) for value in values], dtype=np.int64)
+
+
+def as_given(value: Any) -> Any:
+    """Return a tuple as a list, and a pandas or Polars series as an array; anything else as it is.
+
+    >>> as_given(((1, 2), [3]))
+    [[1, 2], [3]]
+    """
+    if isinstance(value, list | tuple):
+        return [as_given(each) for each in value]
+    return value.to_numpy() if hasattr(value, "to_numpy") else value
 
 
 def several(value: Any) -> bool:

@@ -15,18 +15,21 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, Type
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter
 from discreet.kernel.laws import FiniteLaw, LatticeLaw, plain, show
 from discreet.kernel.losses import PrivacyLoss, Relation, check_relation
 from discreet.kernel.mechanisms.inputs import to_steps
-from discreet.kernel.mechanisms.lattice import WIDE, Lattice, flatten, several
+from discreet.kernel.mechanisms.lattice import WIDE, Lattice, as_given, flatten, several
 from discreet.kernel.numerics import (
     Interval,
     Real,
+    Shown,
     exact,
     exact_confidence,
     exact_positive,
     exact_whole,
+    facts_html,
+    readable_up,
     round_down,
     round_up,
 )
@@ -74,12 +77,30 @@ class Mechanism(Protocol):
         """Return cases for the conformance tests, small enough to enumerate."""
 
 
-class Frozen:
+class Frozen(Shown):
     """A mechanism whose fields are set once, when it is made."""
 
     def _fix(self, **fields: object) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    def _repr_html_(self) -> str:
+        return law_html(self)
+
+
+def law_html(mechanism: Any) -> str:
+    """Show a mechanism in a notebook: its law, what a release costs, and how far it errs."""
+    facts = {"law": mechanism.describe(), "costs": repr(mechanism.loss)}
+    if hasattr(mechanism, "error") and (error := _error_of(mechanism)) is not None:
+        facts["error"] = f"at most {error}, with 95% confidence"
+    return facts_html(repr(mechanism), facts)
+
+
+def _error_of(mechanism: Any) -> str | None:
+    try:
+        return readable_up(mechanism.error())
+    except (DiscreetError, TypeError):
+        return None
 
 
 def as_outcome(released: Any) -> Hashable:
@@ -197,12 +218,14 @@ class Additive(Frozen, ABC):
         """Return the law of the noise."""
 
     def release(self, value: Value) -> Value:
-        """Return the value plus noise: int for int, float for float, lists and arrays in their own shape.
+        """Return the value plus noise: int for int, float for float, lists and arrays in their own shape;
+        a tuple as a list, a pandas or Polars series as an array.
 
         The type that is given is public. Arrays of whole numbers come back as int64, cut off at its ends
         (as Python's ints where the noise itself is wider); lists hold whatever there is. NaN and infinity
         are refused by an error, which tells that they are there: clean the data first.
         """
+        value = as_given(value)
         if self._assumed and self._loss_needs_dimension and several(value):
             raise InvalidParameter(_NEEDED, parameter="dimension")
         if self._assumed and self._lattice.moves_several(value):

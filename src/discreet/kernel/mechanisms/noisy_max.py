@@ -30,7 +30,7 @@ from discreet.kernel.randomness.selection import Scores
 Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class NoisyMax(NoisySelection):
     """argmax of score + noise, the noise of scale 2Δ/ε; Δ/ε for monotone scores under add/remove.
 

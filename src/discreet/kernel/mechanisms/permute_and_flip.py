@@ -16,7 +16,7 @@ from discreet.kernel.randomness import Source, fresh_source, permute_and_flip
 from discreet.kernel.randomness.selection import Scores
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class PermuteAndFlip(Selection):
     """Take candidates in random order; keep r with probability p(r) = exp(ε·(u(D, r) - max u) / 2Δ), else go
     on.

@@ -33,7 +33,7 @@ _MOST_COINS = 1 << 22  # points that permute-and-flip throws coins for, one each
 Method: TypeAlias = Literal["exponential", "permute-and-flip"]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Quantile(Frozen):
     """Choose c among the multiples of `step` within `bounds`, with probability ∝ exp(ε·u(c)/2Δ).
 

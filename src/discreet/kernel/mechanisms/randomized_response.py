@@ -27,6 +27,7 @@ from discreet.kernel.numerics import (
     exact_epsilon,
     exact_probability,
     mean_limits,
+    plain_repr,
     working_precision,
 )
 from discreet.kernel.randomness import Source, bernoulli, bernoulli_real, fresh_source, uniform_below
@@ -80,7 +81,7 @@ class Support:
             return float((spread / (reports * (own - other) ** 2)).mid())
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class RandomizedResponse(Frozen):
     """Answer v for a true v with probability θ, every other of the k values with (1 - θ)/(k - 1).
 
@@ -117,6 +118,12 @@ class RandomizedResponse(Frozen):
             self._fix(epsilon=exact_epsilon(epsilon))
             with working_precision(128):
                 self._fix(truth=float(ResponseLaw(len(self.values), epsilon=self.epsilon).own.mid()))
+
+    def __repr__(self) -> str:
+        said = "" if tuple(self.values) == (0, 1) else f", values={self.values!r}"
+        said += "" if self.relation == "local" else f", relation={self.relation!r}"
+        name = "truth" if self.epsilon is None else "epsilon"
+        return f"RandomizedResponse({name}={plain_repr(getattr(self, name))}{said})"
 
     @classmethod
     def linear(cls, epsilon: Real) -> "RandomizedResponse":

@@ -32,7 +32,7 @@ Candidate = TypeVar("Candidate")
 _CANDIDATES = 4  # of the neighbouring scores
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Selection(Frozen, ABC):
     """A choice among public candidates by scores whose sensitivity is known; the scores are the data."""
 
@@ -110,7 +110,7 @@ class Selection(Frozen, ABC):
         )
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class NoisySelection(Selection):
     """Scores on multiples of `step`, with discrete Laplace noise.
 

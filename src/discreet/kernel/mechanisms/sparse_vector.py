@@ -21,7 +21,7 @@ from discreet.kernel.losses import PrivacyLoss, Relation, check_relation
 from discreet.kernel.mechanisms.inputs import fine_step, to_steps
 from discreet.kernel.mechanisms.laplace import Laplace
 from discreet.kernel.mechanisms.lattice import FINEST, choose_step
-from discreet.kernel.mechanisms.mechanism import Case, Pair
+from discreet.kernel.mechanisms.mechanism import Case, Pair, law_html
 from discreet.kernel.mechanisms.sparse_noise import (
     SparseNoise,
     Split,
@@ -219,6 +219,9 @@ class SparseVector(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.describe()[:-1]}>"
+
+    def _repr_html_(self) -> str:
+        return law_html(self)
 
     # --- once only -----------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from discreet.kernel.mechanisms.mechanism import Additive, Case
 from discreet.kernel.numerics import Real, exact_epsilon, exact_whole
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Staircase(Additive):
     """Pr[noise = ±(j·d + i) steps] ∝ e^(-jε) for i < r, e^(-(j+1)ε) for r ≤ i < d; d steps are one
     sensitivity.

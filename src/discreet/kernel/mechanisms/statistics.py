@@ -272,10 +272,10 @@ def histogram(
 
 def quantile(
     values: Any,
+    quantile: Real = Fraction(1, 2),
     *,
     epsilon: Real,
     bounds: tuple[Real, Real],
-    quantile: Real = Fraction(1, 2),
     step: Real | None = None,
     relation: Relation = "add/remove",
 ) -> int | float:
@@ -294,6 +294,18 @@ def quantile(
     if mechanism.points <= _FEW_POINTS:
         mechanism = Quantile(**given, method="permute-and-flip")
     return mechanism.release(values)
+
+
+def median(
+    values: Any,
+    *,
+    epsilon: Real,
+    bounds: tuple[Real, Real],
+    step: Real | None = None,
+    relation: Relation = "add/remove",
+) -> int | float:
+    """Return a value near the middle one: the quantile 1/2."""
+    return quantile(values, epsilon=epsilon, bounds=bounds, step=step, relation=relation)
 
 
 class _Rows:
@@ -368,7 +380,11 @@ def _flags(values: Any) -> NDArray[np.int64]:
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
         raise InvalidParameter("values must be a list of flags.", parameter="values")
     if not ((array == 0) | (array == 1)).all():
-        raise InvalidParameter("values must be flags: True or False, 1 or 0.", parameter="values")
+        raise InvalidParameter(
+            "values must be flags, one for each person: True or False, 1 or 0. "
+            "Say which people count: dp.count(ages > 40, epsilon=1).",
+            parameter="values",
+        )
     return array.astype(np.int64)
 
 

@@ -21,7 +21,7 @@ from discreet.kernel.randomness.selection import Scores
 Method: TypeAlias = Literal["one shot", "peeling"]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class TopK(NoisySelection):
     """The `count` candidates with the largest scores, in order, under one total epsilon.
 

@@ -15,6 +15,7 @@ from discreet.kernel.numerics.interval import (
     wilson,
     working_precision,
 )
+from discreet.kernel.numerics.object_repr import Shown, facts_html, lines_html, plain_repr
 from discreet.kernel.numerics.rational import (
     Arb,
     Real,
@@ -46,6 +47,7 @@ __all__ = [
     "Estimate",
     "Interval",
     "Real",
+    "Shown",
     "ball",
     "certified_floor",
     "certified_sign",
@@ -59,11 +61,14 @@ __all__ = [
     "exact_quantile",
     "exact_whole",
     "exponent_of_two",
+    "facts_html",
     "largest_power_of_two",
     "least_passing",
     "least_whole",
+    "lines_html",
     "mean_limits",
     "normal_quantile",
+    "plain_repr",
     "power",
     "readable",
     "readable_up",

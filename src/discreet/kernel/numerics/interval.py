@@ -143,6 +143,9 @@ class Estimate:
     interval: Interval
     confidence: float = 0.95
 
+    def __float__(self) -> float:
+        return self.value
+
     def __str__(self) -> str:
         lower, upper = self.interval
         return f"{self.value:.6g} ({self.confidence:.0%} interval {lower:.6g} to {upper:.6g})"

@@ -177,10 +177,11 @@ class DuckDBEngine(SQLEngine):
             "preserve_insertion_order = false",
             "autoinstall_known_extensions = false",
             "autoload_known_extensions = false",
-            "enable_progress_bar = false",
             "errors_as_json = false",
         ):
             run(f"SET {setting}")
+        if run("SELECT current_setting('enable_progress_bar')").fetchall() != [(False,)]:
+            run("SET enable_progress_bar = false")  # in a notebook it is off, and may not be touched
         self._registrar = Registrar(self._connection, read=self._read)
         self._register(self._registrar)
         self._read = self._registrar.stamps

@@ -141,13 +141,12 @@ class Registrar:
 
     def _register_frame(self, table: Table | PublicTable, frame: Any, name: str) -> None:
         """Copy a frame, so that later changes of the frame change no answer."""
-        held = frame.to_arrow() if type(frame).__module__.startswith("polars") else frame
         try:
-            self._connection.register("frame", held)
+            self._connection.register("frame", _readable(frame))
         except Exception:  # noqa: BLE001  # DuckDB's own types for "not a frame" vary with what is installed
             raise InvalidParameter(
-                f"source of table {table.name!r} must be a path or a pandas, Polars or Arrow frame, "
-                f"got {type(frame).__name__}."
+                f"source of table {table.name!r} must be a path, a pandas, Polars or Arrow frame, "
+                f"or a DuckDB relation, got {type(frame).__name__}."
             ) from None
         try:
             self._connection.execute(f'CREATE TABLE "{name}" AS FROM frame')
@@ -359,3 +358,21 @@ def describe_file(source: str | Path) -> dict[str, Type | None]:
 
 def _suffix(source: str | Path) -> str:
     return Path(str(source).removesuffix(".gz")).suffix.lower()
+
+
+class _Stream:
+    """An object that is read as an Arrow stream: any that offers one, whatever its library."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._source.__arrow_c_stream__(requested_schema)
+
+
+def _readable(frame: Any) -> Any:
+    """Return a frame as DuckDB reads it: lazy ones are collected, those of other connections streamed."""
+    library = type(frame).__module__.partition(".")[0]
+    if library == "polars" and hasattr(frame, "collect"):
+        frame = frame.collect()
+    return _Stream(frame) if library in ("polars", "_duckdb", "duckdb") else frame
