@@ -72,6 +72,7 @@ def check(policy, seen, slower, *, epsilon):
     assert seen.quantile(0.99) < P99_S * slower, (seen.quantile(0.5), seen.quantile(0.99), slower)
 
 
+@pytest.mark.soak
 def test_a_crowd_meets_refusals_at_most_and_the_ledger_adds_up(tmp_path):
     """The budget ends under way. Latency is counted in time of a machine that does nothing else."""
     check(*serve_a_crowd(tmp_path, seconds=10, epsilon=0.9), epsilon=0.9)

@@ -52,11 +52,6 @@ class ChargedRun(ABC, Generic[Planned, Answered]):
         self._permit: Permit | None = None
         self._stored: bytes | None = None
 
-    @property
-    def charge_id(self) -> int:
-        """The number of the charge that paid for the answer."""
-        return self._charged.id
-
     @abstractmethod
     def _run_here(self, plans: tuple[Planned, ...], permit: Permit) -> bytes:
         """Run charged plans in this process."""

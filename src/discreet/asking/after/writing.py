@@ -3,7 +3,6 @@
 Columns are c0, c1, ...; r is a row's number, which breaks every tie, so that equal answers give equal rows.
 """
 
-import datetime
 from collections.abc import Mapping
 
 from discreet.asking.after.level import Level
@@ -20,7 +19,7 @@ from discreet.asking.queries.nodes import (
     children,
     refuse,
 )
-from discreet.asking.queries.text import CAST_NAMES, INFIX, PARTS
+from discreet.asking.queries.text import CAST_NAMES, INFIX, PARTS, write_literal
 from discreet.errors import InternalError
 
 SQL_TYPES: Mapping[Type, str] = {
@@ -267,16 +266,6 @@ def _end(rows: int | None, *, last: bool) -> str:
 
 def _literal(node: Literal) -> str:
     value = node.value
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, datetime.datetime):
-        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-    if isinstance(value, datetime.date):
-        return f"DATE '{value.isoformat()}'"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:d}::HUGEINT" if value >= 0 else f"({value:d})::HUGEINT"
-    return f"'{value!r}'::DOUBLE"
+    return f"'{value!r}'::DOUBLE" if isinstance(value, float) else write_literal(node)

@@ -20,7 +20,6 @@ from discreet.kernel.accounting import Notion
 from discreet.kernel.losses import PrivacyLoss, Relation, bounded_range
 from discreet.kernel.mechanisms import Ladder
 from discreet.kernel.mechanisms.ladder import ONE
-from discreet.kernel.numerics import readable
 from discreet.kernel.plan import Later, Move, Output, Released
 from discreet.kernel.randomness import Source
 
@@ -188,9 +187,3 @@ def _place(argument: Expression, ends: Sequence[Fraction], first: int = 0) -> Ex
         _place(argument, ends[middle + 1 :], first + middle + 1),
     )
     return Case(((below, left),), right, type="integer")
-
-
-def say_end(measure: Bernstein) -> str:
-    """Return the range that was used, for texts."""
-    ends = (measure.lattice.lowest * measure.lattice.step, measure.lattice.highest * measure.lattice.step)
-    return f"[{readable(float(ends[0]))}, {readable(float(ends[1]))}]"

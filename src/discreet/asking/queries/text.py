@@ -86,7 +86,7 @@ def to_sql(query: Query) -> str:
 def to_text(node: Expression) -> str:
     """Return the SQL of an expression, without parentheses around it."""
     if isinstance(node, Literal):
-        return _literal(node)
+        return write_literal(node)
     if isinstance(node, Name):
         return quote(node.name) if node.table is None else f"{quote(node.table)}.{quote(node.name)}"
     if isinstance(node, Case):
@@ -125,7 +125,8 @@ def _inner(node: Expression) -> str:
     return f"({to_text(node)})" if infix else to_text(node)
 
 
-def _literal(node: Literal) -> str:
+def write_literal(node: Literal) -> str:
+    """Return a literal as SQL."""
     value = node.value
     if value is None:
         return "NULL"

@@ -239,11 +239,6 @@ class Ledger:
 
         return self._store.read(look)
 
-    def find_charge(self, charge: int) -> Charge | None:
-        """Return the charge of this data set with that number, and its answer if it has one."""
-        row = self._store.read(lambda transaction: transaction.charge(charge))
-        return None if row is None or row.dataset != self._dataset else _as_charge(row)
-
     def find_seen(self, charge: int, analyst: str | None) -> Answered | None:
         """Return an answered charge that this analyst may see: their own, or one that the owner lets analysts
         share and that they need not pay for; with None, any. What is not there and what is not theirs look

@@ -92,11 +92,6 @@ def figure_of(picture: Picture, theme: Theme) -> dict[str, Json]:
     return {"title": picture.title, "subtitle": picture.subtitle, "data": figure["data"], "layout": layout}
 
 
-def in_both_themes(picture: Picture) -> dict[str, Json]:
-    """Return the figure in the light and the dark theme, so that a page can switch without a request."""
-    return {theme: figure_of(picture, theme) for theme in THEMES}
-
-
 def read_theme(text: str) -> Theme:
     """Return the theme of this name, or raise."""
     for theme in THEMES:
