@@ -70,7 +70,7 @@ def test_one_takes_part_and_sees_what_leaves_the_browser(browser, page_url, mode
         )
         check(page, mode)
         with page.expect_download() as waiting:
-            socks.get_by_role("button", name="Send these bytes").click()
+            socks.get_by_role("button", name="Save these bytes").click()
         assert waiting.value.path().read_text() == f"{text}\n"
         page.reload()  # the same bytes are kept, and no second report can be made
         assert page.locator("#socks").get_by_label("What leaves this browser").text_content() == text

@@ -14,7 +14,7 @@ from discreet.kernel.losses import ApproxDP, Notion, PrivacyLoss, Relation, gaus
 from discreet.kernel.numerics import Real, exact_delta, exact_positive, exact_whole, least_passing, stated
 
 TOLERANCE = Fraction(1, 2**30)
-CLOSE = Fraction(1, 2**22)  # the same for an ε at some δ, which has an interval of its own
+CLOSE = Fraction(1, 2**22)  # the same for an ε that is known by an interval
 NEAR = Fraction(21, 20)  # ends as near as this need costs as good as can be had
 WIDTHS = (1e-3, 3e-5)  # of ε: as little as a question needs, and where that leaves it open
 
@@ -43,7 +43,7 @@ def keeps(loss: PrivacyLoss, target: Notion) -> bool:
 def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Notion) -> Fraction:
     """Return the least noise x whose plan keeps the target; more noise must never cost more.
 
-    To one part in 10⁹, or in 10⁴ where the target is an ε at some δ of a plan whose curve has no closed form.
+    To one part in 10⁹, or in 10⁴ where the target is an ε that is known by an interval alone.
 
     Privacy: the answer was itself tested against the target, by proved upper ends.
 
@@ -54,7 +54,8 @@ def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Notion) -> Fracti
     """
     high = least_passing(lambda noise: keeps(plan(noise), target), tolerance=Fraction(1))
     low = high / 2
-    tolerance = CLOSE if target.has_ends else TOLERANCE
+    ends = target.ends_of(plan(high), width=WIDTHS[0])
+    tolerance = TOLERANCE if ends.upper - ends.lower <= ends.upper * TOLERANCE else CLOSE
     while high > low * (1 + tolerance):
         width = high - low
         for side in (1, -1, 0):  # above where it should be, below it; the middle, if that was of no use

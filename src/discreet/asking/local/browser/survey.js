@@ -64,7 +64,8 @@
   function show(survey) {
     const [fields, read] = answerFields(survey.id, survey.question, survey.protocol);
     const make = element("button", { type: "button" }, "Make my report");
-    const send = element("button", { type: "button", hidden: true }, "Send these bytes");
+    const wording = survey.collector ? "Send these bytes" : "Save these bytes";
+    const send = element("button", { type: "button", hidden: true }, wording);
     const bytes = element("pre", { hidden: true, tabIndex: 0 });
     bytes.setAttribute("aria-label", "What leaves this browser");
     const note = element("p", { className: "muted" });
