@@ -83,11 +83,16 @@ def walk(stages, released=NOTHING, own=None):
         yield from walk(stages[1:], released.then(output), spent)
 
 
-def worst_stage(question, policy, rows, *, epsilon, others=1, most=3, crowd=CROWD, rule=None, **price):
-    """The largest loss of each kind of stage on all neighbours, over its own share of the price."""
-    small, found = Small(policy, rule), {}
-    pairs = [*neighbours(people_of(rows, most), policy.relation, others=others)]
-    pairs += neighbours(people_of(rows, most), policy.relation, others=0, crowd=crowd)
+def worst_stage(
+    question, policy, rows, *, epsilon, others=1, most=3, crowd=CROWD, rule=None, persons=(), **price
+):
+    """The largest loss of each kind of stage on all neighbours, over its own share of the price.
+
+    People have up to `most` of the rows each, or are one of `persons`.
+    """
+    small, found, people = Small(policy, rule), {}, [*people_of(rows, most), *persons]
+    pairs = [*neighbours(people, policy.relation, others=others)]
+    pairs += neighbours(people, policy.relation, others=0, crowd=crowd)
     for stage, released, own in walk(first_of(question, policy, epsilon, **price)):
         if stage is None:
             assert sum(own) <= float(epsilon) * (1 + 1e-12)
@@ -121,6 +126,36 @@ def test_no_stage_loses_more_than_its_own_share(case, relation, epsilon):
     assert min(worst.values()) > 0.9  # each is used up by some pair
     found = {"ChooseLimit", "CountAbove"} if case in ("counts", "filters") else set()
     assert set(worst) == {"AddNoiseToAll"} | found
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Two groups are many, so that what lies above the limit is measured; in eighths of a unit."""
+    monkeypatch.setattr("discreet.asking.planning.limit_stages.PLAIN", 1)
+    monkeypatch.setattr("discreet.asking.planning.spill._BITS", 3)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_measuring_what_lies_above_a_limit_loses_its_own_share(relation, epsilon, many):
+    heavy = [("a", 0)] * 12  # four times the highest rung
+    worst = worst_stage(COUNTS, policy_of(relation=relation), WARDS, epsilon=epsilon, persons=[tuple(heavy)])
+    assert max(worst.values()) <= 1 + 1e-9
+    assert set(worst) == {"ChooseLimit", "CountAbove", "MeasureSpill", "AddNoiseToAll"}
+    assert min(worst.values()) > 0.9
+
+
+@pytest.mark.parametrize("fault", ["without end", "rounded after"])
+def test_a_fault_in_what_lies_above_a_limit_is_found(fault, many, monkeypatch):
+    if fault == "without end":
+        monkeypatch.setattr(
+            Excess, "of", lambda self, norm: max(norm - self.start, 0) * self.one // self.span
+        )
+    else:
+        monkeypatch.setattr(Excess, "of", lambda self, norm: min(norm, self.span + 1) * self.one // self.span)
+    heavy = tuple([("a", 0)] * 12)
+    worst = worst_stage(COUNTS, policy_of(), WARDS, epsilon=4, others=0, persons=[heavy])
+    assert worst["MeasureSpill"] > 1.1
 
 
 def test_the_end_of_a_range_loses_no_more_than_its_share():

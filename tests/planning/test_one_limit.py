@@ -18,6 +18,7 @@ from discreet.apps.auditing.replay import Replay
 from discreet.asking.planning import Limit
 from discreet.asking.planning.clamping import Clamped
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, Limited, finding_part, ladder
+from discreet.asking.planning.spill import MeasureSpill
 from discreet.asking.planning.weights import Excess
 from discreet.asking.policy import from_arguments, from_toml
 from discreet.errors import InternalError
@@ -274,14 +275,14 @@ def test_the_stages_of_a_limit_are_those_that_were_promised(opened):
     labels = limited.plan.labels
     choose, under = limited.ready(None)
     assert isinstance(choose, ChooseLimit)
-    assert choose.mechanism.level == Fraction(3) / limited.parts(3)[1].epsilon
+    assert choose.mechanism.level == Fraction(3) / limited.parts(3, 3)[1].epsilon
     assert choose.loss.epsilon(delta=0) == pytest.approx(
         float(limited.share.epsilon * finding_part(len(labels)))
     )
     count, noise = limited.under(16)
     assert isinstance(noise, AddNoiseToAll)
     assert noise.mechanism.sensitivity == Limit.of(16).total
-    assert not AddNoiseToAll(0, 0, noise.plan, noise.mechanism, (), counted=False).fits("replace")
+    assert not AddNoiseToAll(0, 0, noise.plan, noise.mechanism, (), counted=0).fits("replace")
     spent = sum(float(stage.loss.epsilon(delta=0)) for stage in (choose, count, noise))
     assert spent == pytest.approx(float(limited.share.epsilon))
     assert under.price == dp.PureDP(limited.share.epsilon * (1 - finding_part(3)))
@@ -315,3 +316,68 @@ def test_keys_and_numbers_share_the_price(opened):
     plan = opened(keys={}).explain(BY_WARD, epsilon=1)
     assert plan.loss.epsilon(delta=float(plan.share.delta)) <= 1
     assert plan.loss.delta(epsilon=1) <= float(plan.share.delta) * (1 + 1e-9)
+
+
+MANY = list("abcdefghijklmnopqrst")
+WIDE = "SELECT ward, COUNT(*) AS n FROM {} GROUP BY ward"
+
+
+@pytest.fixture
+def crowded(tmp_path):
+    """Twenty wards; one person in ten has 60 rows, others have one."""
+    import pandas
+
+    rows = [
+        (person, MANY[(person * 7 + turn) % 20]) for person in range(1500)
+        for turn in range(60 if person % 10 == 0 else 1)
+    ]  # fmt: skip
+    told = {"unit": "person", "budget": {"epsilon": 10**4}, "keys": {"ward": MANY}}
+
+    def open_crowd(name, **terms):
+        frame = pandas.DataFrame(rows, columns=["person", "ward"])
+        return dp.Curator.open(frame, name=name, ledger=tmp_path / f"{name}.ledger", **(told | terms))
+
+    open_crowd.truth = {ward: sum(row[1] == ward for row in rows) for ward in MANY}
+    return open_crowd
+
+
+def test_upper_ends_of_many_groups_are_estimated_and_said_to_be(crowded):
+    """A limit far below what some have: the plain upper end misses every cell, the estimated one holds."""
+    answer = crowded("crowd", limit=20).ask(WIDE.format("crowd"), epsilon=50)
+    assert any("upper ends are estimated" in note for note in answer.notes)
+    for row, ends in zip(answer.rows, answer.intervals, strict=True):
+        truth, plain = crowded.truth[row["ward"]], row["n"] + (row["n"] - ends["n"].lower)
+        assert plain < truth
+        assert ends["n"].lower <= truth <= ends["n"].upper
+
+
+def test_few_groups_have_plain_intervals(crowded):
+    answer = crowded("few", keys={"ward": MANY[:14]}).ask(WIDE.format("few"), epsilon=50)
+    assert not any("estimated" in note for note in answer.notes)
+    for row, ends in zip(answer.rows, answer.intervals, strict=True):
+        assert row["n"] - ends["n"].lower == pytest.approx(ends["n"].upper - row["n"], abs=1)
+
+
+def test_many_groups_pay_for_what_lies_above_the_limit(crowded):
+    curator = crowded("paid")
+    before = curator.remaining.epsilon
+    answer = curator.ask(WIDE.format("paid"), epsilon=2)
+    assert len(answer.rows) == 20
+    assert before - curator.remaining.epsilon == 2
+
+
+def test_noise_on_what_lies_above_a_limit_fits_one_whole_unit(crowded):
+    (each,) = crowded("fit", limit=20).explain(WIDE.format("fit"), epsilon=1).sets
+    (stage,) = (one for one in each.draws if isinstance(one, MeasureSpill))
+    assert stage.fits("add/remove")
+    assert not stage.fits("replace")
+    half = replace(stage.mechanism, sensitivity=stage.mechanism.sensitivity / 2)
+    assert not replace(stage, mechanism=half).fits("add/remove")
+
+
+def test_signed_sums_have_no_proved_end_and_no_estimated_one(crowded):
+    curator = crowded("signed", types={"person": "integer"}, bounds={"person": (-10, 10)})
+    plan = curator.explain("SELECT ward, SUM(person) AS s FROM signed GROUP BY ward", epsilon=1)
+    limited = plan.sets[0].limited[0]
+    assert not limited.measures_spill(20)
+    assert limited.parts(20, 20)[1].epsilon > Fraction(1, 2)

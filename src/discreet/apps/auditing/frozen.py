@@ -33,6 +33,7 @@ from discreet.asking.planning import (
 )
 from discreet.asking.planning.clamping import ChooseEnd
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, CountAbove
+from discreet.asking.planning.spill import MeasureSpill
 from discreet.asking.policy import Policy, Value
 from discreet.asking.query_run import QueryRun
 from discreet.asking.resources import Resources
@@ -156,6 +157,7 @@ _STAND_INS: dict[type, Callable[..., tuple[Any, Any]]] = {
     ChooseEnd: _labelled,
     ChooseLimit: _labelled,
     CountAbove: _noised,
+    MeasureSpill: _noised,
     ChooseLabel: _labelled,
     ChooseQuantile: _at_a_quantile,
     CountAndShow: _counted,

@@ -151,10 +151,15 @@ def weighted_reach_of(plan: ExactPlan, relation: Relation) -> WeightedReach:
     groups = None if plan.labels is None else len(plan.labels) + plan.other
     return WeightedReach(
         most=plan.limit.total,
-        signed=any(min(_signs(measure)) < 0 for measure in plan.measures),
+        signed=is_signed(plan),
         relation=relation,
         numbers=None if groups is None else groups * len(plan.measures),
     )
+
+
+def is_signed(plan: ExactPlan) -> bool:
+    """Return whether a part of a unit may be below 0."""
+    return any(min(_signs(measure)) < 0 for measure in plan.measures)
 
 
 def _signs(measure: ExactMeasure) -> tuple[int, int]:

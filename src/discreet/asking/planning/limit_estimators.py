@@ -14,6 +14,7 @@ from typing import NamedTuple
 from discreet.asking.planning.estimate import Estimator, Row
 from discreet.asking.planning.exact import Bernstein
 from discreet.asking.planning.limit_stages import Limited, what_of
+from discreet.asking.planning.spill import raised_by
 from discreet.asking.planning.weights import Limit
 from discreet.kernel.numerics import Interval, readable
 
@@ -43,6 +44,12 @@ def _reach(limited: Limited, limit: int, groups: int, confidence: Fraction) -> f
     return limited.noise(limit, groups).error(confidence=confidence)
 
 
+@lru_cache(maxsize=256)
+def _spill_reach(limited: Limited, confidence: Fraction) -> float:
+    """Return how far the noise takes what lies above the limit."""
+    return limited.spill_noise().error(confidence=confidence)
+
+
 @dataclass(frozen=True)
 class LimitedTotal(Estimator):
     """COUNT and SUM under a limit."""
@@ -53,9 +60,24 @@ class LimitedTotal(Estimator):
     whole: bool
 
     def _facts(self, row: Row) -> tuple[int, int, int, int]:
-        first = self.limited.column + len(self.limited.plan.measures)
+        first = self._first_fact
         limit, groups, within, above = row[first : first + 4]
         return limit, groups, within, above
+
+    @property
+    def _first_fact(self) -> int:
+        return self.limited.column + len(self.limited.plan.measures)
+
+    def _raised(self, row: Row, confidence: Fraction) -> Fraction:
+        """Return by how much the upper end is raised for what the limit may have cut, in steps."""
+        most, groups, *_ = self._facts(row)
+        if not self.limited.measures_spill(groups):
+            return Fraction(0)
+        spill, shown = row[self._first_fact + 4 : self._first_fact + 6]
+        number = max(0, row[self.limited.column + self.position])
+        one_sided = max(Fraction(0), 2 * confidence - 1)
+        reach = _spill_reach(self.limited, one_sided) if one_sided else 0.0
+        return raised_by(spill, reach, most, Fraction(number, max(1, shown)))
 
     def facts(self, row: Row) -> LimitFacts:
         """Return what was released about the limit."""
@@ -71,17 +93,21 @@ class LimitedTotal(Estimator):
         most, groups, *_ = self._facts(row)
         limit, reach = Limit.of(most), _reach(self.limited, most, groups, confidence)
         number, around = row[self.limited.column + self.position], math.ceil(reach)
-        low, high = (Fraction(end, limit.one) * self.step for end in (number - around, number + around))
+        low = Fraction(number - around, limit.one) * self.step
+        high = (Fraction(number + around, limit.one) + self._raised(row, confidence)) * self.step
         if self.whole:  # as the value is: the truth is a whole number, or below one that is
             return Interval(_double(Fraction(math.floor(low))), _double(Fraction(math.ceil(high))))
         return Interval(_double(low), _double(high))
 
     def note(self, row: Row) -> str:
         facts, what = self.facts(row), what_of(self.limited.plan)
-        return (
+        said = (
             f"a unit adds at most {readable(float(facts.limit))} to {what}, over all groups: above it rows "
             f"count less than fully; about {100 * facts.share:.0f} % of units are above"
         )
+        if self.limited.measures_spill(self._facts(row)[1]):
+            return f"{said}; lower ends of intervals hold, upper ends are estimated"
+        return said
 
     def expected_error(self, confidence: Fraction, population: int | None) -> float | None:
         labels, most = self.limited.plan.labels, self.limited.limit

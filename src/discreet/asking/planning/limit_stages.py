@@ -13,9 +13,10 @@ from math import isqrt, sqrt
 from typing import Any, TypeAlias
 
 from discreet.asking.planning.choose_noise import largest_epsilon, least_noise
-from discreet.asking.planning.contribution import Contribution, WeightedReach, weighted_reach_of
+from discreet.asking.planning.contribution import Contribution, WeightedReach, is_signed, weighted_reach_of
 from discreet.asking.planning.exact import Bernstein, ExactPlan, ExactTable, Sum
 from discreet.asking.planning.price import Share
+from discreet.asking.planning.spill import PLAIN, MeasureSpill, above as spill_above, one_number
 from discreet.asking.planning.stages import Noise, Stage, TableStage, name_measure
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.kernel.accounting import Notion
@@ -155,14 +156,14 @@ class AddNoiseToAll(TableStage):
     """Noise on all measures of all groups of a plan with a limit, which one unit moves together.
 
     Its numbers are those of `column` and the columns after it: each measure of every group, then for every
-    group the facts about the limit that were released before.
+    group the facts about the limit that were released before, and the sum of all numbers above 0.
     """
 
     kind = "noise"
 
     mechanism: Noise
     facts: tuple[int, ...]  # the limit and how many groups there are; of a mean, how wide its range is
-    counted: bool  # whether units within and above the limit were counted before
+    counted: int  # how many stages before told of the limit: units above it, and what lies there
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -187,20 +188,24 @@ class AddNoiseToAll(TableStage):
         (table,) = tables
         found = dict(zip(table.groups, table.totals, strict=True))
         parts = (found[group] for group in self.groups(released))
-        counted = tuple(map(int, released.outputs[-1].numbers)) if self.counted else ()
-        return (*zip(*parts, strict=True), (*self.facts, *counted))
+        told = [each.numbers for each in released.outputs[len(released.outputs) - self.counted :]]
+        counted = tuple(int(number) for numbers in told for number in numbers)
+        spill = () if self.counted != 1 else (0,)  # nothing was measured
+        return (*zip(*parts, strict=True), (*self.facts, *counted, *spill))
 
     def draw(self, given: tuple[tuple[int, ...], ...], source: Source) -> Output:
         *parts, facts = given
-        noisy = self.mechanism.draw([number for part in parts for number in part], source)
-        return self._output([int(number) for number in noisy], len(parts[0]), facts)
+        drawn = self.mechanism.draw([number for part in parts for number in part], source)
+        noisy = [int(number) for number in drawn]
+        shown = (sum(max(0, number) for number in noisy),) if self.counted else ()
+        return self._output(noisy, len(parts[0]), (*facts, *shown))
 
     @staticmethod
     def _output(numbers: list[int], groups: int, facts: Sequence[int]) -> Output:
         return Output(numbers=(*numbers, *(fact for fact in facts for _ in range(groups))))
 
     def columns_of(self, output: Output) -> Mapping[int, tuple[int | Fraction, ...]]:
-        many = len(self.plan.measures) + len(self.facts) + 2 * self.counted
+        many = len(self.plan.measures) + len(self.facts) + (4 if self.counted else 0)
         groups = len(output.numbers) // many
         assert self.column is not None
         parts = [output.numbers[place * groups : (place + 1) * groups] for place in range(many)]
@@ -214,7 +219,8 @@ class AddNoiseToAll(TableStage):
     ) -> dict[int, list[int]]:
         *parts, facts = given
         assert self.column is not None
-        columns = [*map(list, parts), *([fact] * len(parts[0]) for fact in facts)]
+        shown = (sum(max(0, number) for part in parts for number in part),) if self.counted else ()
+        columns = [*map(list, parts), *([fact] * len(parts[0]) for fact in (*facts, *shown))]
         return dict(enumerate(columns, start=self.column))
 
     def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
@@ -300,7 +306,7 @@ class Limited(Later[ExactPlan, ExactTable]):
     @property
     def numbers(self) -> int:
         """How many numbers each group gets."""
-        return len(self.plan.measures) + (4 if self.counting else 1)
+        return len(self.plan.measures) + (6 if self.counting else 1)
 
     def ready(self, released: Released) -> tuple[Stage, ...]:
         labels = released.groups if self.plan.labels is None else self.plan.labels
@@ -312,7 +318,7 @@ class Limited(Later[ExactPlan, ExactTable]):
     def _begin(self) -> tuple[Stage, ...]:
         if self.limit is not None:
             return self.under(self.limit)
-        finding, rest = self.parts(self._cells)
+        finding, rest = self.parts(self._cells, len(self.plan.labels or ()))
         masses = replace(self.plan, excess=tuple(Excess(rung, rung) for rung in self.rungs))
         adding, relation = self.terms.adding, self.terms.relation
         epsilon = largest_epsilon(finding, lambda each: bounded_range(epsilon=each, relation=relation))
@@ -335,10 +341,19 @@ class Limited(Later[ExactPlan, ExactTable]):
     def _finding(self, cells: int) -> Fraction:
         return Fraction(0) if self.limit is not None else finding_part(cells)
 
-    def parts(self, cells: int) -> tuple[Share, Share]:
+    def parts(self, cells: int, groups: int) -> tuple[Share, Share]:
         """Return the parts of the price for finding the limit, and for the numbers themselves."""
         finding, counting = self._finding(cells), CUT if self.counting else Fraction(0)
+        counting *= 2 if self.measures_spill(groups) else 1
         return self.share.times(finding), self.share.times(1 - finding - counting)
+
+    def measures_spill(self, groups: int) -> bool:
+        """Return whether what lies above the limit is measured: for many groups of numbers >= 0."""
+        return self.counting and groups > PLAIN and not is_signed(self.plan)
+
+    def spill_noise(self) -> Noise:
+        """Return the noise on what lies above the limit."""
+        return self._least(one_number(self.terms.relation), self.share.times(CUT))
 
     def under(self, limit: int) -> tuple[Stage, ...]:
         """Return the stages once the limit is known, in steps."""
@@ -346,20 +361,21 @@ class Limited(Later[ExactPlan, ExactTable]):
         noise = self.noise(limit, len(self.plan.labels or ()))
         if not self.counting:
             (width,) = {each.lattice.width for each in plan.measures if isinstance(each, Bernstein)}
-            return (AddNoiseToAll(self.part, self.column, plan, noise, (width,), counted=False),)
+            return (AddNoiseToAll(self.part, self.column, plan, noise, (width,), counted=0),)
         facts = (limit, len(self.plan.labels or ()))
         above = replace(self.plan, excess=(Excess(0, 1, bits=0), Excess(limit, 1, bits=0)))
         count = self._least(two_counts(self.terms.relation), self.share.times(CUT))
-        return (
-            CountAbove(self.part, None, above, count),
-            AddNoiseToAll(self.part, self.column, plan, noise, facts, counted=True),
-        )
+        told: list[Stage] = [CountAbove(self.part, None, above, count)]
+        if self.measures_spill(facts[1]):
+            masses = replace(self.plan, excess=(spill_above(limit),))
+            told.append(MeasureSpill(self.part, None, masses, self.spill_noise()))
+        return *told, AddNoiseToAll(self.part, self.column, plan, noise, facts, counted=len(told))
 
     def noise(self, limit: int, groups: int) -> Noise:
         """Return the noise on every number under this limit, in 2^-bits of a step."""
         labels = self.plan.labels if self.plan.labels is not None else ((),) * groups
         plan = replace(self.plan, labels=labels, limit=Limit.of(limit))
-        _, rest = self.parts(len(self.plan.measures) * max(1, groups))
+        _, rest = self.parts(len(self.plan.measures) * max(1, groups), groups)
         return self._least(weighted_reach_of(plan, self.terms.relation), rest)
 
     def _least(self, reach: Contribution | WeightedReach, share: Share) -> Noise:

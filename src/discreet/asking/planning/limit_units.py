@@ -26,6 +26,7 @@ from discreet.asking.planning.exact import (
 from discreet.asking.planning.limit_estimators import BasisMean, BasisVariance, LimitedTotal
 from discreet.asking.planning.limit_stages import Limited, Terms, ladder
 from discreet.asking.planning.price import Share
+from discreet.asking.planning.spill import above as spill_above
 from discreet.asking.planning.stages import Stage
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.asking.planning.widths import check_widths
@@ -175,7 +176,7 @@ def _check(limited: Limited) -> None:
     most = limited.limit or limited.rungs[-1]
     masses = tuple(Excess(rung, rung) for rung in limited.rungs)
     check_widths(replace(limited.plan, limit=Limit.of(most)))
-    check_widths(replace(limited.plan, excess=masses))
+    check_widths(replace(limited.plan, excess=(*masses, spill_above(most))))
 
 
 def _estimator(measure: Measure, limited: Limited) -> Estimator:
