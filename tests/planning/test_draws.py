@@ -7,9 +7,11 @@ import discreet as dp
 from discreet.asking.planning.choices import ChooseLabel, ChooseQuantile
 from discreet.asking.planning.clamping import ChooseEnd
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, CountAbove
+from discreet.asking.planning.spill import MeasureSpill
 from discreet.asking.planning.stages import AddNoise, CountAndShow, FindBounds, SelectKeys, TableStage
 
 BOUNDED, LIMITED = {"max_groups": 1}, {"limit": "auto"}
+MANY = {**LIMITED, "keys": {"city": list("abcdefghijklmnopqrst")}}
 STAGES = {
     AddNoise: ("SELECT COUNT(*) AS n FROM t", BOUNDED, {}),
     CountAndShow: ("SELECT job, COUNT(DISTINCT person) AS n FROM t GROUP BY job", BOUNDED, {}),
@@ -19,6 +21,7 @@ STAGES = {
     ChooseQuantile: ("SELECT MEDIAN(age) AS m FROM t", BOUNDED, {}),
     ChooseLimit: ("SELECT COUNT(*) AS n FROM t", LIMITED, {}),
     CountAbove: ("SELECT COUNT(*) AS n FROM t", LIMITED, {}),
+    MeasureSpill: ("SELECT city, COUNT(*) AS n FROM t GROUP BY city", MANY, {}),
     AddNoiseToAll: ("SELECT COUNT(*) AS n FROM t", LIMITED, {}),
     ChooseEnd: ("SELECT AVG(age) AS m FROM t", LIMITED, {}),
 }
