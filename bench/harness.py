@@ -59,29 +59,33 @@ class Rivals:
         self._worker: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> "Rivals":
-        python = _make_environment(self._environment)
-        self._worker = subprocess.Popen(
-            [python, "-m", "bench.worker"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | self._settings,
-        )
         return self
 
+    def _started(self) -> "subprocess.Popen[str]":
+        """Return the worker, started when first asked: some comparisons have no rival."""
+        if self._worker is None:
+            self._worker = subprocess.Popen(
+                [_make_environment(self._environment), "-m", "bench.worker"],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ | self._settings,
+            )
+        return self._worker
+
     def __exit__(self, *_: object) -> None:
-        assert self._worker is not None
-        assert self._worker.stdin is not None
-        self._worker.stdin.close()
-        self._worker.wait()
+        if self._worker is not None:
+            assert self._worker.stdin is not None
+            self._worker.stdin.close()
+            self._worker.wait()
 
     def _ask(self, **request: object) -> object:
-        assert self._worker is not None
-        assert self._worker.stdin is not None
-        assert self._worker.stdout is not None
-        print(json.dumps(request), file=self._worker.stdin, flush=True)
-        line = self._worker.stdout.readline()
+        worker = self._started()
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        print(json.dumps(request), file=worker.stdin, flush=True)
+        line = worker.stdout.readline()
         if not line:
             raise RuntimeError("the rivals' worker ended")
         return json.loads(line)["answer"]
@@ -109,8 +113,8 @@ class Rivals:
         }
 
     def packages(self) -> object:
-        """The versions of the rivals here."""
-        return self._ask(versions=list(self._packages))
+        """The versions of the rivals here, if any was asked."""
+        return self._ask(versions=list(self._packages)) if self._worker else {}
 
     def memory(self) -> float:
         """The most memory that the worker has held so far, in gigabytes."""

@@ -50,10 +50,13 @@ def run(_: Rivals) -> Report:
     release = trace(lambda: dp.Laplace(epsilon=1, sensitivity=1).release(5))
     scales = iter((9, 10))  # another each time: answers are remembered
     epsilon = trace(lambda: (100 * dp.losses.laplace(scale=next(scales))).epsilon(delta=1e-6))
-    report.add(Row("discreet ask on a CSV: files", ask.files, limit=ASK_FILES))
-    report.add(Row("discreet ask on a CSV: changes of folder", ask.folders, limit=ASK_CHANGES))
-    report.add(Row("Laplace.release: files", release.files, limit=RELEASE_FILES))
-    report.add(Row("(100 * laplace).epsilon: files", epsilon.files, limit=EPSILON_FILES))
+    for what, crossed, limit in (
+        ("discreet ask on a CSV: files", ask.files, ASK_FILES),
+        ("discreet ask on a CSV: changes of folder", ask.folders, ASK_CHANGES),
+        ("Laplace.release: files", release.files, RELEASE_FILES),
+        ("(100 * laplace).epsilon: files", epsilon.files, EPSILON_FILES),
+    ):
+        report.add(Row(what, crossed, limit=limit, unit="count"))
     return report
 
 
