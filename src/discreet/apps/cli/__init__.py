@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "serve": "discreet.apps.cli.serve:app",
     "mcp": "discreet.apps.cli.mcp:mcp",
     "lab": "discreet.apps.cli.serve:lab",
+    "completion": "discreet.apps.cli.completion:completion",
 }
 
 

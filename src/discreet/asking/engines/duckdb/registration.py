@@ -10,9 +10,10 @@ they are must then stay as they are. `describe_policy` reads headers and schemas
 import contextlib
 import csv
 import glob
+import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Stamp: TypeAlias = tuple[str, int, int, int]  # path, file, size, time of its last change
 CSV_SUFFIXES = {".csv": ",", ".tsv": "\t"}
+JSON_SUFFIXES = (".jsonl", ".ndjson")
 
 
 class Registrar:
@@ -90,19 +92,24 @@ class Registrar:
 
     def _register_file(self, table: Table | PublicTable, source: str, name: str) -> None:
         path, _, inner = source.partition("#")
+        if Path(path).is_dir():  # a folder of Parquet files
+            path = str(Path(glob.escape(path)) / "*.parquet")
         suffix = Path(path.removesuffix(".gz")).suffix.lower()
         found = sorted(glob.glob(path))
         if not found:
             raise InvalidParameter(f"source of table {table.name!r} must be a file, got {source!r}.")
         if suffix in CSV_SUFFIXES:
             self._register_csv(table, found, CSV_SUFFIXES[suffix], name)
+        elif suffix in JSON_SUFFIXES:
+            self._register_json(table, found, name)
         elif suffix == ".parquet":
             self._register_parquet(table, [str(Path(each).resolve()) for each in found], name)
         elif suffix in (".duckdb", ".db", ".ddb"):
             self._attach(table, str(Path(found[0]).resolve()), inner or table.name, name)
         else:
             raise InvalidParameter(
-                f"source of table {table.name!r} must be .csv, .tsv, .parquet or .duckdb, got {source!r}."
+                f"source of table {table.name!r} must be .csv, .tsv, .jsonl, .parquet or .duckdb, "
+                f"or a folder of Parquet files, got {source!r}."
             )
 
     def _register_parquet(self, table: Table | PublicTable, paths: list[str], name: str) -> None:
@@ -181,21 +188,42 @@ class Registrar:
                 ("null_padding", exp.false()), ("ignore_errors", exp.false()),
             )),
         ]  # fmt: skip
-        columns = exp.Struct(
-            expressions=[exp.PropertyEQ(this=text(each), expression=text("VARCHAR")) for each in header]
+        options.append(_as_texts(header))
+        self._read_texts(
+            "read_csv", table, paths, options, "strict CSV: a header, then as many fields a line"
         )
-        options.append(exp.EQ(this=exp.column("columns"), expression=columns))
+        self._convert(table, header, name)
+        self._connection.execute("DROP TABLE raw")
+
+    def _register_json(self, table: Table | PublicTable, paths: list[str], name: str) -> None:
+        """Read one object a line; columns are the fields of the first, and what a line lacks is missing."""
+        fields = read_fields(paths[0])
+        options = [
+            exp.EQ(this=exp.column("format"), expression=text("newline_delimited")),
+            exp.EQ(this=exp.column("ignore_errors"), expression=exp.false()),
+            _as_texts(fields),
+        ]
+        self._read_texts("read_json", table, paths, options, "JSON lines: one object a line")
+        self._convert(table, fields, name)
+        self._connection.execute("DROP TABLE raw")
+
+    def _read_texts(
+        self,
+        function: str,
+        table: Table | PublicTable,
+        paths: list[str],
+        options: Sequence[exp.Expression],
+        what: str,
+    ) -> None:
+        """Copy files, every field as text, into the table `raw`."""
         listed = exp.Array(expressions=[text(each) for each in paths])
-        raw = exp.Select().select(exp.Star()).from_(_function("read_csv", listed, *options))
+        raw = exp.Select().select(exp.Star()).from_(_function(function, listed, *options))
         try:
             self._connection.execute(f"CREATE TEMP TABLE raw AS {raw.sql(dialect='duckdb')}")
         except Exception:  # noqa: BLE001  # its message quotes the data
             raise PolicyViolation(
-                f"The file of table {table.name!r} must be strict CSV: a header, then as many fields a line.",
-                table=table.name,
+                f"The file of table {table.name!r} must be {what}.", table=table.name
             ) from None
-        self._convert(table, header, name)
-        self._connection.execute("DROP TABLE raw")
 
     def _convert(self, table: Table | PublicTable, header: list[str], name: str) -> None:
         select = exp.Select().from_("raw")
@@ -275,6 +303,29 @@ def read_header(path: str, delimiter: str) -> list[str]:
     return header
 
 
+def read_fields(path: str) -> list[str]:
+    """Return the names of the fields in the first object of JSON lines."""
+    import gzip
+
+    opener = gzip.open if path.endswith(".gz") else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig") as file:
+            first = json.loads(file.readline())
+    except (ValueError, OSError, EOFError, zlib.error):
+        first = None
+    if not isinstance(first, dict) or not first or not all(first):
+        raise PolicyViolation("A file of JSON lines must begin with an object, whose fields are the columns.")
+    return list(first)
+
+
+def _as_texts(names: list[str]) -> exp.EQ:
+    """Return the option that reads every column as text."""
+    columns = exp.Struct(
+        expressions=[exp.PropertyEQ(this=text(each), expression=text("VARCHAR")) for each in names]
+    )
+    return exp.EQ(this=exp.column("columns"), expression=columns)
+
+
 def _function(name: str, *arguments: exp.Expression) -> exp.Expression:
     return exp.Table(this=call(name, *arguments))
 
@@ -330,18 +381,24 @@ def describe_policy(policy: Policy) -> Policy:
 
 def _columns(table: Table | PublicTable) -> dict[str, Type | None]:
     found = describe_file(table.source or "")
-    if _suffix(table.source or "") not in CSV_SUFFIXES:
+    if _suffix(table.source or "") not in (*CSV_SUFFIXES, *JSON_SUFFIXES):
         return found
     return {name: (table.column(name) or Column(name=name)).type for name in found}  # parsed as declared
 
 
 def describe_file(source: str | Path) -> dict[str, Type | None]:
     """Return column -> type; text in CSV, None for what questions cannot be about."""
-    path, suffix = Path(source), _suffix(source)
-    if not path.is_file() or suffix not in (*CSV_SUFFIXES, ".parquet"):
+    path = Path(source)
+    if path.is_dir():
+        path = min(path.glob("*.parquet"), default=path)
+    suffix = _suffix(path)
+    if not path.is_file() or suffix not in (*CSV_SUFFIXES, *JSON_SUFFIXES, ".parquet"):
         raise InvalidParameter(
-            f"a data file must be an existing .csv, .tsv or .parquet, got {str(source)!r}."
+            "a data file must be an existing .csv, .tsv, .jsonl or .parquet, or a folder of Parquet files, "
+            f"got {str(source)!r}."
         )
+    if suffix in JSON_SUFFIXES:
+        return dict.fromkeys(read_fields(str(path)), "text")
     if suffix in CSV_SUFFIXES:
         return dict.fromkeys(read_header(str(path), CSV_SUFFIXES[suffix]), "text")
     import duckdb
