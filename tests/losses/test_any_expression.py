@@ -158,6 +158,7 @@ FAR = [  # the search for a contour goes so far that floats end
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", FAR, ids=["ranges", "groups"])
 def test_where_floats_end_there_is_an_answer(loss):
     interval = loss.epsilon_interval(delta=1e-5)
@@ -187,6 +188,7 @@ def test_what_is_dear_is_answered_within_its_work_and_its_memory(loss):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_an_answer_does_not_depend_on_the_questions_before():
     loss = 7 * (laplace(scale=3) + gaussian(sigma=2)).sampled(0.05)
     first = loss.epsilon_interval(delta=1e-7)

@@ -51,6 +51,7 @@ def excess(pair, runs, loss):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pair", "runs"), cases())
 def test_the_best_is_as_private_as_is_said(pair, runs):
     loss = channel([pair[0], pair[1]]).best_of(runs)

@@ -265,6 +265,7 @@ def test_bounded_range_answers_with_the_least_of_its_bounds():
     assert loss.epsilon_interval(delta=1e-6).lower > 14.0
 
 
+@pytest.mark.slow
 def test_a_sampled_laplace_of_many_uses_is_narrow():
     """Google's connect-the-dots says 1.2612 for the first."""
     ends = (100_000 * laplace(scale=1).sampled(0.001)).epsilon_interval(delta=1e-6)

@@ -66,6 +66,8 @@ FAMILIES = {
         channel([[0.7, 0.3], [0.5, 0.5]]).for_group(2),
     ),
 }
+SAMPLES = {"drawn", "exchanged"}  # a curve of theirs takes a second of the processor
+MARKED = [pytest.param(name, marks=pytest.mark.slow) if name in SAMPLES else name for name in FAMILIES]
 NOTIONS = {
     "epsilon at 1e-6": lambda loss: loss.epsilon(delta=1e-6),
     "delta at 1": lambda loss: loss.delta(epsilon=1),
@@ -81,7 +83,7 @@ def test_every_family_is_here():
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", MARKED)
 def test_repeating_is_composing_and_never_cheaper_than_once(family, notion):
     one, ask = FAMILIES[family][0], NOTIONS[notion]
     assert 5 * one == one + one + one + one + one
@@ -108,7 +110,7 @@ def test_more_noise_never_costs_more(family, notion):
     assert NOTIONS[notion](3 * more) <= NOTIONS[notion](3 * less)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", MARKED)
 def test_converting_never_loses_safety(family):
     loss = 4 * FAMILIES[family][0]
     exact = loss.epsilon_interval(delta=1e-6)
@@ -123,7 +125,7 @@ def test_converting_never_loses_safety(family):
         assert loss.delta_interval(epsilon=F(exact.upper)).lower <= 1e-6
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", MARKED)
 def test_adding_never_costs_less_whatever_the_order(family):
     one = 3 * FAMILIES[family][0]
     more = gaussian(sigma=5, relation=one.relation)
@@ -156,6 +158,7 @@ def test_mixtures_lie_between_their_parts_and_their_sum(first, second, epsilon, 
     assert both.lower <= a.epsilon(delta=delta / 2) + b.epsilon(delta=delta / 2)
 
 
+@pytest.mark.slow
 def test_a_shared_sample_differs_from_two_samples():
     a, b = gaussian(sigma=1), laplace(scale=2)
     shared, apart = (a + b).sampled(0.1), a.sampled(0.1) + b.sampled(0.1)
@@ -207,6 +210,7 @@ def test_n8_groups_stretch_noise_and_follow_the_chain_for_guarantees(k):
     assert group.delta(epsilon=F(k, 10)) == pytest.approx(tight, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_n9_n10_composition_theorems_are_never_below_the_exact_one():
     terms = [dp.ApproxDP(0.1, 0)] * 100
     basic, best = dp.compose_basic(terms), dp.compose_optimal(terms, slack=1e-6)

@@ -59,7 +59,9 @@ def test_every_family_is_here():
     assert set(MADE) == set(REGISTRY)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=pytest.mark.slow) if form == "many samples" else form for form in FORMS]
+)
 @pytest.mark.parametrize("family", MADE)
 def test_a_family_with_decimals_is_finite_and_narrow(family, form):
     for epsilon in EPSILONS:
@@ -109,6 +111,7 @@ def test_the_pure_epsilon_of_a_sample_is_that_of_its_law(scale, rate):
     assert loss.sampled(rate).distribution().support.upper < 1.01 * high / 100
 
 
+@pytest.mark.slow
 def test_delta_falls_up_to_the_largest_loss():
     loss = laplace(scale=10) + 10 * laplace(scale=1).sampled(0.001)
     deltas = [loss.delta(epsilon=e) for e in (0.105, 0.11, 0.115, 0.12)]

@@ -63,6 +63,7 @@ def test_one_batch_costs_what_one_person_attains_who_joins_the_others_at_their_e
     assert found.upper <= found.lower * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_two_batches_cost_at_least_what_that_person_attains():
     first, second = (density_cells(density([-1.0] * 9 + [end], 3, 1.0)) for end in (1, -1))
     found = (2 * drawn(3, 10, 1)).delta_interval(epsilon=0.5)
@@ -72,6 +73,7 @@ def test_two_batches_cost_at_least_what_that_person_attains():
     assert both < found.upper < 1.2 * both
 
 
+@pytest.mark.slow
 def test_one_direction_of_a_poisson_sample_is_not_enough():
     """The planted fault: at small epsilon, composed, the direction that removes is below what is attained."""
     p, q = (density([0.0] * 9 + [end], 5, 1.0) for end in (-1, 1))

@@ -95,6 +95,7 @@ def two_responses(first, second, epsilon):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [(51, F(1, 10)), (52, F(1, 10)), (101, F(1, 50))])
 @pytest.mark.parametrize("second", [(51, F(3, 10)), (53, F(7, 30))])
 def test_two_lattices_have_one_that_starts_at_the_sum_of_both_largest_losses(first, second):

@@ -87,6 +87,7 @@ def on_the_line(p, q, epsilon):
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum() * (LINE[1] - LINE[0]))
 
 
+@pytest.mark.slow
 def test_whatever_a_group_holds_the_mixture_bounds_it_and_is_attained():
     """100 groups of up to 3 with values in [−1, 1], leaving and coming; the line errs by less than 1e-6."""
     numbers = random.Random(7)
@@ -120,6 +121,7 @@ def test_who_is_replaced_on_a_sample_costs_what_opposite_ends_attain(epsilon):
     assert cheaper < found.lower < gaussian(sigma=1).sampled(0.3).for_group(2).delta(epsilon=epsilon)
 
 
+@pytest.mark.slow
 def test_two_samples_under_replace_cost_what_opposite_ends_attain():
     first, second = (mixed([shift], 0.3)[:-1].reshape(280, 200).sum(axis=1) for shift in (-1, 1))
     step = LINE[1] - LINE[0]
@@ -131,6 +133,7 @@ def test_two_samples_under_replace_cost_what_opposite_ends_attain():
     assert attained <= found.upper <= found.lower * 1.001
 
 
+@pytest.mark.slow
 def test_replacing_is_leaving_and_coming_for_every_loss():
     assert gaussian(sigma=1).under_replace() == gaussian(sigma=1, sensitivity=2, relation="replace")
     mixed_terms = 3 * laplace(scale=4) + gaussian(sigma=1).sampled(0.01)
@@ -154,6 +157,7 @@ def test_people_who_share_one_draw_would_be_cheaper_and_are_found_out():
     assert together < apart <= gaussian(sigma=1).sampled(0.3).for_group(2).delta(epsilon=0.1) + 1e-6
 
 
+@pytest.mark.slow
 def test_training_with_three_examples_a_person():
     """A chain, term by term, says 474.8 at 1e-6; there the mixture says 3.937, and 3.400 at 1e-5."""
     run = 782 * gaussian(sigma=1).sampled(Fraction(64, 10000))
@@ -189,6 +193,7 @@ def composed_delta(shifts, rate, uses, epsilon, rounding, *, step=1.5e-5):
     return float(np.sum(composed[gaps > 0] * -np.expm1(-gaps[gaps > 0])))
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_followed_on_all_terms_together():
     run = 100 * laplace(scale=1).sampled(0.01)
     group = run.for_group(3).epsilon(delta=1e-5)

@@ -87,6 +87,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_rho_covers_every_order_and_no_more_alone_repeated_and_among_others(name):
     loss, divergence, reached = LAWS[name]

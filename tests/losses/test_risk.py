@@ -86,6 +86,7 @@ def test_there_are_thirty_losses():
     assert len(LAWS) == 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loss", "pair"), LAWS, ids=lambda part: str(part)[:60])
 def test_the_trade_off_is_that_of_the_best_test(loss, pair):
     for alpha in ALPHAS:
@@ -96,6 +97,7 @@ def test_the_trade_off_is_that_of_the_best_test(loss, pair):
         assert found.upper - found.lower <= 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loss", "pair"), LAWS, ids=lambda part: str(part)[:60])
 def test_chances_are_never_below_those_of_the_best_attacker(loss, pair):
     found, (absent, present) = dp.risk(loss), pair
