@@ -12,7 +12,7 @@ from journeys.hospital import SHAPES, ask_all, write_hospital
 from server.running import promptly
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures" / "pages"
-WIDE, NARROW = 3, 8  # pictures in a row
+WIDE, NARROW = 4, 8  # pictures in a row
 QUESTION = "SELECT sex, COUNT(*) AS n, AVG(cost) AS mean FROM hospital GROUP BY sex"
 
 
@@ -46,6 +46,7 @@ def pictures(browser, served, mode, numbers):
     context.clear_cookies()
     sign_in(page, served.tokens["olga"])
     yield shoot("Owner", "/owner")
+    yield shoot("Report", "/datasets/hospital/report")
     yield shoot("Waiting, owner", "/datasets/hospital/waiting")
     yield shoot("Nothing there", "/datasets/none")
     yield shoot("Theory", "/theory/losses")
@@ -55,7 +56,7 @@ def pictures(browser, served, mode, numbers):
 
 def sheet(browser, shots, mode):
     """Put pictures on one sheet."""
-    columns, width = (NARROW, 190) if mode == "phone" else (WIDE, 500)
+    columns, width, height = (NARROW, 190, 570) if mode == "phone" else (WIDE, 400, 520)
     paper, ink = ("#15181d", "#e8eaed") if mode == "dark" else ("#ffffff", "#1f2328")
     figures = "".join(
         f"<figure><figcaption>{name}</figcaption><div><img src='data:image/png;base64,"
@@ -65,7 +66,7 @@ def sheet(browser, shots, mode):
     style = (
         f"body{{margin:20px;background:{paper};color:{ink};font:14px sans-serif;display:grid;gap:20px;"
         f"grid-template-columns:repeat({columns},{width}px);align-items:start}}figure{{margin:0}}"
-        f"div{{max-height:{3 * width}px;overflow:hidden;border:1px solid #8a939d}}"
+        f"div{{max-height:{height}px;overflow:hidden;border:1px solid #8a939d}}"
         "img{width:100%;display:block}"
     )
     page = browser.new_page(viewport={"width": columns * (width + 20) + 20, "height": 800})
@@ -88,6 +89,7 @@ def main():
                 if mode == "light":
                     (FOLDER / "ask.png").write_bytes(known["Ask, tried on invented people"])
                     (FOLDER / "history.png").write_bytes(known["History"])
+                    (FOLDER / "report.png").write_bytes(known["Report"])
                     (FOLDER / "waiting.png").write_bytes(known["Waiting, owner"])
                 if mode == "phone":
                     (FOLDER / "phone.png").write_bytes(known["Ask, tried on invented people"])

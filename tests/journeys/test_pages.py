@@ -297,7 +297,7 @@ def test_every_page_is_readable_in_every_mode(browser, town, mode):
         check(page, mode)
         sign_in(page, town.tokens["olga"])
         check(page, mode)
-        for place in ("/datasets/town", "/datasets/town/watches", "/owner"):
+        for place in ("/datasets/town", "/datasets/town/watches", "/datasets/town/report", "/owner"):
             page.goto(place)
             check(page, mode)
         page.goto("/datasets/town/ask")

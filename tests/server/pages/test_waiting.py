@@ -2,6 +2,7 @@
 
 import html
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -96,3 +97,16 @@ def test_only_an_owner_decides_and_a_reason_is_bounded(ann, olga):
     assert ann.send_form(path, seen_at=WAITING, decision="approved").status_code == 403
     assert decide(olga, approval, "approved", "x" * 501).status_code == 400
     assert "price ε 1.5" in shown(ann)
+
+
+def test_the_report_for_an_ethics_board_counts_what_the_ledger_has(town, ann, olga):
+    town.ask("SELECT COUNT(*) AS n FROM town WHERE debt < 7", epsilon=0.5)
+    records = town.send("GET", "/api/datasets/town/history", who="olga").json["history"]
+    mine = [each for each in records if each["kind"] == "charge" and each["analyst"] == "ann"]
+    words = re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]+>", " ", olga.get("/datasets/town/report").text)))
+    spent = f"{float(sum(Fraction(each['cost']) for each in mine)):.6g}"
+    assert f"ann {len(mine)} {len(mine)} {spent} " in words
+    assert "recomputed for this page and is valid" in words
+    assert "after the whole budget: all." in words or "after the whole budget: 100" in words
+    assert "wait for an owner" in words
+    assert ann.get("/datasets/town/report").status_code == 403

@@ -212,8 +212,9 @@ def _dots(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     shown = sorted(marks, key=lambda each: -each.value)[:_DOTS] if len(marks) > _DOTS else marks
     height = _TOP + 22.0 * len(shown) + 30
     drawing = _begin(table, measure, theme, width, height)
-    if len(shown) < len(marks):
-        drawing.text(width - _RIGHT, 40, f"the {_DOTS} largest of {len(marks)}", anchor="end", colour="muted")
+    if len(shown) < len(marks):  # above the subtitle, which may be as wide as the drawing
+        most = f"the {_DOTS} largest of {len(marks)}"
+        drawing.text(width - _RIGHT, 20, most, anchor="end", colour="muted")
     left = min(width * 0.42, max(text_width(each.label) for each in shown) + 12) if shown else 0
     ends = _scale(shown, zero=True)
     x = _at(*ends, left, width - _RIGHT)

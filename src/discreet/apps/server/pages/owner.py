@@ -1,6 +1,7 @@
 """The owner page: users and tokens, budgets, the policy, approvals, and releases to review."""
 
 import unicodedata
+from fractions import Fraction
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -12,7 +13,7 @@ from discreet.apps.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of
 from discreet.apps.server.pages.rendering import page
 from discreet.apps.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
 from discreet.apps.server.pages.waiting_page import read_reason
-from discreet.apps.server.people import DAYS
+from discreet.apps.server.people import DAYS, now
 from discreet.apps.server.request_bodies import form_numbers
 from discreet.apps.server.rest.bearer_auth import service_of
 from discreet.apps.server.service import Service
@@ -112,6 +113,44 @@ async def release(request: Request, sent: OwnerForm, name: str) -> Response:
     except DiscreetError as error:
         return await _show(service, sent.visitor, problem=error)
     return _back("budgets")
+
+
+# One page for an ethics board: who is protected, what ε means, what was released. It is made to be printed.
+
+
+@router.get("/datasets/{name}/report")
+async def report(request: Request, visitor: OwnerSignedIn, name: str) -> Response:
+    """Show the report; the ledger's chain is recomputed for it."""
+    service = service_of(request)
+    dataset = service.dataset(name)
+    verified = await dataset.verify()
+    records = await dataset.history(visitor.person)
+    charges = [record for record in records if record["kind"] == "charge"]
+    return page(
+        "report.html",
+        dataset=dataset,
+        now=now(),
+        verified=verified,
+        gauge=BudgetGauge.of((await dataset.balances(visitor.person))[:1]),
+        accounts=[_account(each) for each in (await dataset.budget(visitor.person))["accounts"]],
+        policy=dataset.describe(),
+        tables=await dataset.plan_public(describe),
+        releases=count_releases(charges),
+        first=min((record["time"] for record in charges), default=""),
+        last=max((record["time"] for record in charges), default=""),
+        **visitor.frame,
+    )
+
+
+def count_releases(charges: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return, for each analyst, how many questions were charged and answered, and what they cost in all."""
+    found: dict[str, dict[str, Any]] = {}
+    for charge in charges:
+        mine = found.setdefault(charge["analyst"], {"charged": 0, "answered": 0, "cost": Fraction(0)})
+        mine["charged"] += 1
+        mine["answered"] += charge["state"] == "answered"
+        mine["cost"] += Fraction(charge["cost"] or 0)
+    return [{"analyst": analyst, **facts} for analyst, facts in sorted(found.items())]
 
 
 def _back(section: str, *, done: str = "") -> Response:
