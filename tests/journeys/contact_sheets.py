@@ -49,7 +49,7 @@ def pictures(browser, served, mode, numbers):
     yield shoot("Report", "/datasets/hospital/report")
     yield shoot("Waiting, owner", "/datasets/hospital/waiting")
     yield shoot("Nothing there", "/datasets/none")
-    yield shoot("Theory", "/theory/losses")
+    yield shoot("Documentation", "/docs/")
     yield shoot("Lab", "/lab", wait=4000)
     context.close()
 
