@@ -20,6 +20,7 @@ BENCHES = (
     "scale",
     "spark",
     "tpch",
+    "training",
     "useful",
     "useful_speed",
 )  # one file bench/<name>.py each, with a function run(rivals) -> Report

@@ -1,7 +1,7 @@
 """Epsilon of five compositions: discreet's certified interval against dp-accounting and prv-accountant.
 
-And, against limits in seconds of the processor: a grid of training runs, groups, batches of one size,
-calibration, and charges through an account.
+And, against limits in seconds of the processor: a grid of training runs, dear plans, calibration, and charges
+through an account.
 """
 
 from collections.abc import Callable
@@ -97,7 +97,7 @@ def _alone() -> list[Row]:
     ]
 
     def find() -> None:
-        questions.epsilon_interval.cache_clear()
+        forget()
         calibrate(
             lambda x: 25 * gaussian(sigma=x, sensitivity=6).sampled(Fraction(1, 1000)), ApproxDP(1, 1e-5)
         )
@@ -136,10 +136,20 @@ def _compare(rivals: Rivals, rival: str, case: str, setting: float) -> Row:
 
 def ask(plan: Callable[[], PrivacyLoss], delta: float) -> Interval:
     """Our answer, with nothing remembered from before."""
-    questions.epsilon_interval.cache_clear()
-    for remembered in (sampled.pairs, sampled_group.dotted_pairs, drawn.pairs):
-        remembered.cache_clear()
+    forget()
     return plan().epsilon_interval(delta=delta)
+
+
+def forget() -> None:
+    """Let go of all that is remembered."""
+    for remembered in (
+        questions.epsilon_interval,
+        questions.delta_interval,
+        sampled.pairs,
+        sampled_group.dotted_pairs,
+        drawn.pairs,
+    ):
+        remembered.cache_clear()
 
 
 def _at_tiny_delta(rivals: Rivals, case: str, title: str, plan: Callable[[], PrivacyLoss]) -> Row:

@@ -90,9 +90,9 @@ class Rivals:
             raise RuntimeError("the rivals' worker ended")
         return json.loads(line)["answer"]
 
-    def time(self, case: str, *, rehearsals: int = 1, **parameters: object) -> float:
+    def time(self, case: str, *, rehearsals: int = 1, processor: bool = False, **parameters: object) -> float:
         """Seconds that one call of `module:function` took there; setting up and rehearsing is not counted."""
-        answer = self._ask(case=case, parameters=parameters, rehearsals=rehearsals)
+        answer = self._ask(case=case, parameters=parameters, rehearsals=rehearsals, processor=processor)
         assert isinstance(answer, float)
         return answer
 
@@ -136,6 +136,7 @@ def _make_environment(name: str) -> str:
             "install",
             "-qq",
             "--disable-pip-version-check",
+            "--no-deps",  # the file lists all that is needed
             "--require-hashes",
             "-r",
             str(requirements),

@@ -16,6 +16,7 @@ from discreet.kernel.numerics import Real, exact_delta, exact_positive, exact_wh
 TOLERANCE = Fraction(1, 2**30)
 CLOSE = Fraction(1, 2**22)  # the same for an ε that is known by an interval
 NEAR = Fraction(21, 20)  # ends as near as this need costs as good as can be had
+CLOSED = 1e-12  # of ε: ends as near as this have a closed form
 WIDTHS = (1e-3, 3e-5)  # of ε: as little as a question needs, and where that leaves it open
 
 
@@ -55,7 +56,7 @@ def calibrate(plan: Callable[[Fraction], PrivacyLoss], target: Notion) -> Fracti
     high = least_passing(lambda noise: keeps(plan(noise), target), tolerance=Fraction(1))
     low = high / 2
     ends = target.ends_of(plan(high), width=WIDTHS[0])
-    tolerance = TOLERANCE if ends.upper - ends.lower <= ends.upper * TOLERANCE else CLOSE
+    tolerance = TOLERANCE if ends.upper - ends.lower <= ends.upper * CLOSED else CLOSE
     while high > low * (1 + tolerance):
         width = high - low
         for side in (1, -1, 0):  # above where it should be, below it; the middle, if that was of no use
