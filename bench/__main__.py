@@ -9,6 +9,7 @@ BENCHES = (
     "accounting",
     "accuracy",
     "audit",
+    "book",
     "cover",
     "journey",
     "ledger",

@@ -147,6 +147,7 @@ def test_the_plan_names_tables_errors_and_price():
         (TABLES, {"aim": "maximum", "rho": None, "epsilon": 1}, InvalidParameter, "aim"),
         (TABLES, {"aim": "least"}, InvalidParameter, "aim"),
         (TABLES, {"rho": Fraction(1, 2**90)}, InvalidParameter, "larger"),
+        (TABLES, {"rho": 10**9}, InvalidParameter, "rho of a book"),
         ({"city": 0}, {}, InvalidParameter, "weight"),
         ([("age", "opened", "children", "city")], {}, UnsupportedQuery, "cells"),
     ],

@@ -66,3 +66,16 @@ def test_the_reach_keeps_its_confidence_by_simulation():
 def test_gaussian_reach_is_the_normal_quantile():
     law = CellLaw.of(GAUSSIAN, (0,))
     assert law.reach(Fraction(19, 20)) == pytest.approx(1.959964 * law.variance**0.5, rel=1e-6)
+
+
+def test_a_confidence_near_one_has_a_bound_that_is_safe_and_near():
+    one = CellLaw(2.0, np.array([1.0]), np.array([1.0]))
+    for outside in (Fraction(1, 10**7), Fraction(1, 10**12), Fraction(1, 2**99)):
+        truth = -np.log(float(outside))
+        assert truth <= one.reach(1 - outside) < 1.3 * truth
+    gaussian = CellLaw.of(GAUSSIAN, (0,))
+    assert gaussian.reach(1 - Fraction(1, 2**99)) == pytest.approx(11.6 * gaussian.variance**0.5, rel=0.1)
+    for table in WORKLOAD.tables:
+        law = CellLaw.of(LAPLACE, table)
+        near, far = law.reach(1 - Fraction(2, 10**6)), law.reach(1 - Fraction(1, 2 * 10**6))
+        assert near < far < 1.4 * near

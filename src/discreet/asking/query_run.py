@@ -52,6 +52,11 @@ class ChargedRun(ABC, Generic[Planned, Answered]):
         self._permit: Permit | None = None
         self._stored: bytes | None = None
 
+    @property
+    def was_charged(self) -> bool:
+        """Whether it was charged now, and not answered before."""
+        return self._charge is not None and self._charge.answer is None
+
     @abstractmethod
     def _run_here(self, plans: tuple[Planned, ...], permit: Permit) -> bytes:
         """Run charged plans in this process."""

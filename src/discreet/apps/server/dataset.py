@@ -14,20 +14,22 @@ from discreet.apps.server.http_errors import Busy, Unreachable, busy, not_found,
 from discreet.apps.server.kept_answers import KeptAnswer, read_kept
 from discreet.apps.server.limits import Daily, Limits
 from discreet.apps.server.people import Person
-from discreet.apps.server.request_bodies import AskRequest
+from discreet.apps.server.request_bodies import AskRequest, BookRequest
 from discreet.apps.server.watch_sessions import WatchSessions
 from discreet.apps.server.worker_pool import WorkerPool, read
-from discreet.asking.answers import Answer, Signer
+from discreet.asking.answers import Answer, Book, Signer
 from discreet.asking.curator import Curator
-from discreet.asking.planning import Plan, as_notion, budget_of, price_of
+from discreet.asking.planning import BookPlan, Plan, as_notion, budget_of, price_of
 from discreet.asking.policy import Policy, read_budget
-from discreet.asking.query_run import QueryRun
+from discreet.asking.query_run import BookRun, ChargedRun, QueryRun
 from discreet.errors import BudgetExceeded, EngineFailure, PolicyViolation, Rationed, UnsupportedQuery
 from discreet.kernel.accounting import notion_json
 from discreet.kernel.ledger import Balance, Ledger, Verification
 from discreet.kernel.losses import ApproxDP, PureDP
 
 T = TypeVar("T")
+Found = TypeVar("Found", tuple[Answer, ...], Book)
+CACHED_BOOKS = 16
 CACHED_PLANS = 512  # a plan depends on policy and request alone, so equal requests share it
 LONGEST_PASS = 0.9  # of its deadline: then the engine stops a pass, before its process is killed
 
@@ -66,6 +68,7 @@ class Dataset:
         self._curator, self._executor, self._approvals, self._daily = curator, executor, approvals, daily
         self._watches, resources = WatchSessions(limits), curator.resources
         self._plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
+        self._plan_book = lru_cache(CACHED_BOOKS)(partial(make_book, curator))
         resources.timeout_s = LONGEST_PASS * curator.policy.serving.deadline_s
         resources.opening()  # raises if other processes could not open the data
         self._pool = WorkerPool(resources.opening, **_size(curator.policy.engine, limits))
@@ -105,21 +108,44 @@ class Dataset:
         self._check_time(plans)
         return plans
 
+    async def explain_book(self, request: BookRequest) -> BookPlan:
+        """Return the plan of a book. No data is read."""
+        plan = await self._executor.plan(partial(self._plan_book, request))
+        most = self._curator.policy.serving.max_cells
+        if plan.cells > most:
+            raise UnsupportedQuery(
+                f"A book must have at most {most:,} cells, got {plan.cells:,}. Ask for fewer tables.",
+                reason="cells",
+            )
+        self._check_time((plan,))
+        return plan
+
+    async def book(self, person: Person, request: BookRequest, *, key: str | None = None) -> Book | Approval:
+        """Do for a book what `ask` does for a question."""
+        plan = await self.explain_book(request)
+        return await self._ask(person, BookRun(self._curator.resources, (plan,), analyst=person.name), key)
+
     async def plan_public(self, work: Callable[[Policy], T]) -> T:
         """Return what work makes of the policy, which is public; it waits with the plans for its turn."""
         return await self._executor.plan(partial(work, self.policy))
 
-    async def is_free(self, person: Person, plans: tuple[Plan, ...]) -> bool:
+    async def is_free(self, person: Person, plans: tuple[Plan, ...] | tuple[BookPlan]) -> bool:
         """Return whether this user would get a stored answer for free."""
-        return await self._executor.use_ledger(self._query_run(person, plans).find) is not None
+        return await self._executor.use_ledger(self._run_of(person, plans).find) is not None
 
     async def ask(self, person: Person, ask: AskRequest, *, key: str | None = None) -> AskResult | Approval:
         """Charge, run, store and answer at the deadline, or return a stored answer at once.
 
         Above the policy's `approve_above`, the result may be an approval that waits for an owner.
         """
-        plans = await self.explain(ask)
-        query_run, used = self._query_run(person, plans), None
+        run = QueryRun(self._curator.resources, await self.explain(ask), analyst=person.name)
+        found = await self._ask(person, run, key)
+        return found if isinstance(found, Approval) else AskResult(found)
+
+    async def _ask(
+        self, person: Person, query_run: ChargedRun[Any, Found], key: str | None
+    ) -> Found | Approval:
+        plans, used = query_run.plans, None
         if self._is_above(person, price_of(plans)) and not await self.is_free(person, plans):
             text, price = "; ".join(plan.asked for plan in plans), price_of(plans)
             used = await self._use_approval(person, text, price, key)
@@ -129,14 +155,12 @@ class Dataset:
         async with self._reopened_if_unpaid(used), counted as keep:
             seconds = self.seconds(plans)
             try:
-                found = AskResult(
-                    await self._executor.answer(self._pool, query_run, key=key, seconds=seconds)
-                )
+                found = await self._executor.answer(self._pool, query_run, key=key, seconds=seconds)
             except (EngineFailure, asyncio.CancelledError) as error:
                 if not isinstance(error, Busy | Unreachable):
                     keep()  # charged, and then late or failed
                 raise
-            if found.charged:
+            if query_run.was_charged:
                 keep()
             return found
 
@@ -144,11 +168,11 @@ class Dataset:
         """Return whether this user needs an owner's approval for this price."""
         return self._is_above(person, price_of(plans))
 
-    def seconds(self, plans: tuple[Plan, ...]) -> float:
+    def seconds(self, plans: tuple[Plan, ...] | tuple[BookPlan]) -> float:
         """Return when an answer is due: from plan and policy alone, the deadline of each pass added up."""
         return self._curator.policy.serving.deadline_s * sum(plan.passes for plan in plans)
 
-    def _check_time(self, plans: tuple[Plan, ...]) -> None:
+    def _check_time(self, plans: tuple[Plan, ...] | tuple[BookPlan]) -> None:
         """Refuse what would be late whatever the data, by the work of its statements and cells alone."""
         needed = sum(plan.work.fixed_s for plan in plans)
         if needed > self.seconds(plans) / 2:
@@ -352,8 +376,12 @@ class Dataset:
     def _ledger(self) -> Ledger:
         return self._curator.ledger
 
-    def _query_run(self, person: Person, plans: tuple[Plan, ...]) -> QueryRun:
-        return QueryRun(self._curator.resources, plans, analyst=person.name)
+    def _run_of(
+        self, person: Person, plans: tuple[Plan, ...] | tuple[BookPlan]
+    ) -> ChargedRun[Any, tuple[Answer, ...]] | ChargedRun[Any, Book]:
+        kind: Any = BookRun if isinstance(plans[0], BookPlan) else QueryRun
+        run: ChargedRun[Any, Any] = kind(self._curator.resources, plans, analyst=person.name)
+        return run
 
     def _is_above(self, person: Person, price: object) -> bool:
         return not person.is_owner and needs_approval(self._curator.policy.serving.approve_above, price)
@@ -364,7 +392,7 @@ class Dataset:
 
     @asynccontextmanager
     async def _counted(
-        self, person: Person, price: object, plans: tuple[Plan, ...] = ()
+        self, person: Person, price: object, plans: tuple[Plan, ...] | tuple[BookPlan] = ()
     ) -> AsyncIterator[Callable[[], None]]:
         """Count a price for its token's day, if the policy limits that and it is not free.
 
@@ -398,6 +426,11 @@ class Dataset:
 def make_plans(curator: Curator, ask: AskRequest) -> tuple[Plan, ...]:
     """Return the plans of a request, which depend on the policy and the request alone."""
     return curator.explain(ask.questions, **ask.terms)
+
+
+def make_book(curator: Curator, request: BookRequest) -> BookPlan:
+    """Return the plan of a book, which depends on the policy and the request alone."""
+    return curator.explain_book(request.tables, **request.terms)
 
 
 def _size(engine: object, limits: Limits) -> dict[str, int]:

@@ -11,9 +11,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from discreet.apps.server.http_errors import after_the_charge, busy, too_late
 from discreet.apps.server.limits import Limits
 from discreet.apps.server.worker_pool import Worker, WorkerPool, answer
-from discreet.asking.answers import Answer
-from discreet.asking.planning import Plan
-from discreet.asking.query_run import QueryRun
+from discreet.asking.query_run import ChargedRun
 from discreet.kernel.plan import Permit
 
 T = TypeVar("T")
@@ -68,8 +66,8 @@ class FixedTimeExecutor:
         return await asyncio.get_running_loop().run_in_executor(self._ledger_threads, called)
 
     async def answer(
-        self, pool: WorkerPool, query_run: QueryRun, *, key: str | None, seconds: float
-    ) -> tuple[Answer, ...]:
+        self, pool: WorkerPool, query_run: ChargedRun[Any, T], *, key: str | None, seconds: float
+    ) -> T:
         """Return stored answers at once, even when every runner is in use; new ones at the deadline."""
         slot = self._take(pool, seconds)
         if slot is None:
@@ -137,8 +135,8 @@ class FixedTimeExecutor:
             task.exception()  # mark as retrieved: possibly no one waits for it any more
 
     async def _answer(
-        self, slot: RunnerSlot, query_run: QueryRun, key: str | None, seconds: float
-    ) -> tuple[Answer, ...]:
+        self, slot: RunnerSlot, query_run: ChargedRun[Any, T], key: str | None, seconds: float
+    ) -> T:
         worker = await slot.pool.acquire()
         try:
             charged = await self.use_ledger(query_run.charge, key=key)
@@ -150,7 +148,7 @@ class FixedTimeExecutor:
             with after_the_charge():
                 return await self.use_ledger(query_run.store)
 
-        def run_there(plans: tuple[Plan, ...], permit: Permit) -> bytes:
+        def run_there(plans: tuple[Any, ...], permit: Permit) -> bytes:
             stored: bytes = worker.run(partial(answer, plans, permit))
             return stored
 

@@ -12,8 +12,10 @@ from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import exact
 
 TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split")
+BOOK_TERMS = ("epsilon", "delta", "rho", "limit", "confidence", "aim", "table")
 WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 LONGEST_TEXT = 500
+MOST_TABLES, MOST_COLUMNS = 1_000, 12  # of a book, and of one of its tables
 _NUMBER = re.compile(r"-?[0-9]{0,400}\.?[0-9]{1,400}([eE][+-]?[0-9]{1,9})?")
 
 
@@ -60,6 +62,51 @@ def read_ask(body: bytes, limits: Limits) -> AskRequest:
         raise InvalidParameter("a body must have sql, got none.", parameter="sql")
     terms = {name: _read_term(name, facts[name]) for name in TERMS if facts.get(name) is not None}
     return AskRequest(_read_sql(facts["sql"], limits), terms)
+
+
+@dataclass(frozen=True)
+class BookRequest:
+    """The tables of a book, and the terms of `Curator.book`. Requests are equal when their bodies are."""
+
+    body: bytes
+    tables: Any = field(compare=False)
+    terms: Mapping[str, Any] = field(compare=False)
+
+
+def read_book(body: bytes, limits: Limits) -> BookRequest:
+    """Read the body of a book: `tables`, a list of lists of columns, or of questions as text, and BOOK_TERMS.
+
+    >>> read_book(b'{"tables": [["city"], []], "rho": 0.1}', Limits()).tables
+    [('city',), ()]
+    """
+    facts = read_object(body, {"tables", "weights", *BOOK_TERMS})
+    listed, weights = facts.get("tables"), facts.get("weights")
+    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_TABLES:
+        raise InvalidParameter(f"tables must be a list of 1 to {MOST_TABLES:,}.", parameter="tables")
+    tables = [_read_table(each, limits) for each in listed]
+    terms = {name: _read_book_term(name, facts[name]) for name in BOOK_TERMS if facts.get(name) is not None}
+    if weights is None:
+        return BookRequest(body, tables, terms)
+    if not isinstance(weights, list) or len(weights) != len(tables):
+        raise InvalidParameter("weights must be a list of a number for each table.", parameter="weights")
+    read = [read_number(each, name="weights") for each in weights]
+    return BookRequest(body, dict(zip(tables, read, strict=True)), terms)
+
+
+def _read_table(value: object, limits: Limits) -> str | tuple[str, ...]:
+    if isinstance(value, str):
+        return read_question(value, limits)
+    if not isinstance(value, list) or len(value) > MOST_COLUMNS:
+        raise InvalidParameter(
+            f"a table must be a question, or a list of at most {MOST_COLUMNS} columns.", parameter="tables"
+        )
+    return tuple(read_question(each, limits) for each in value)
+
+
+def _read_book_term(name: str, value: object) -> Any:
+    if name in ("table", "aim"):
+        return read_text({name: value}, name)
+    return read_number(value, name=name)
 
 
 def read_watch(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from typing import Any, NoReturn, TypeAlias
 
 from discreet.apps.server.http_errors import unreachable
 from discreet.asking.engines import Engine
-from discreet.asking.planning import ExactPlan, ExactTable, Plan
-from discreet.asking.query_run import run_plans
+from discreet.asking.planning import BookPlan, ExactPlan, ExactTable, Plan
+from discreet.asking.query_run import run_book, run_plans
 from discreet.errors import EngineFailure
 from discreet.kernel.plan import Permit
 
@@ -36,9 +36,12 @@ Job: TypeAlias = Callable[[Engine], Any]
 FAILED = b""  # the one reply to every failure: it carries no detail
 
 
-def answer(plans: tuple[Plan, ...], permit: Permit, engine: Engine) -> bytes:
-    """Run the job of a question: return its answers as they are stored, with noise drawn in this process."""
-    return run_plans(plans, permit, engine.run)
+def answer(plans: tuple[Plan, ...] | tuple[BookPlan], permit: Permit, engine: Engine) -> bytes:
+    """Run the job of a question, or of a book: return what is stored of its answers, with noise drawn in this
+    process."""
+    run: Any = run_book if isinstance(plans[0], BookPlan) else run_plans
+    stored: bytes = run(plans, permit, engine.run)
+    return stored
 
 
 def read(plan: ExactPlan, engine: Engine) -> ExactTable:

@@ -15,7 +15,7 @@ from discreet.asking.answers.receipt import (
 )
 from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
-from discreet.asking.answers.stored_book import restore_book, store_book
+from discreet.asking.answers.stored_book import as_stored, measured, restore_book, store_book
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme, elide, text_width, ticks
 from discreet.asking.answers.wording import align, columns_with_intervals, show_error, show_value, uneven_ends
 
@@ -41,6 +41,7 @@ __all__ = [
     "Signer",
     "Theme",
     "align",
+    "as_stored",
     "bounds_of",
     "check_receipt",
     "columns_with_intervals",
@@ -50,6 +51,7 @@ __all__ = [
     "elide",
     "fingerprint",
     "kept_answers",
+    "measured",
     "released",
     "restore",
     "restore_book",

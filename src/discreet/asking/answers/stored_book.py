@@ -19,9 +19,22 @@ from discreet.asking.planning import BookPlan, Columns, Whole
 
 def store_book(plan: BookPlan, measured: Mapping[Columns, Whole], receipt: Receipt) -> bytes:
     """Return what the ledger keeps."""
-    tables = [{"columns": list(columns), "cells": pack(table)} for columns, table in measured.items()]
-    kept = {"sets": [], "receipt": dict(receipt.facts), "book": {"one": plan.noise.one, "tables": tables}}
+    return as_stored([_packed(*each) for each in measured.items()], dict(receipt.facts))
+
+
+def as_stored(released: list[dict[str, Any]], receipt: Mapping[str, Any]) -> bytes:
+    """Return what the ledger keeps, from packed tables."""
+    kept = {"sets": [], "receipt": dict(receipt), "book": released}
     return json.dumps({"format": 1, "answers": [kept]}, sort_keys=True, allow_nan=False).encode()
+
+
+def measured(found: Book) -> list[dict[str, Any]]:
+    """Return the measured tables of a book, packed."""
+    return [_packed(*each) for each in found.measured.items()]
+
+
+def _packed(columns: Columns, table: Whole) -> dict[str, Any]:
+    return {"columns": list(columns), "cells": pack(table)}
 
 
 def restore_book(plan: BookPlan, stored: bytes, *, charged: bool = True) -> Book:
@@ -30,7 +43,7 @@ def restore_book(plan: BookPlan, stored: bytes, *, charged: bool = True) -> Book
     sizes = plan.noise.workload.sizes
     measured = {
         tuple(each["columns"]): unpack(each["cells"]).reshape([sizes[one] for one in each["columns"]])
-        for each in facts["book"]["tables"]
+        for each in facts["book"]
     }
     return Book(plan, measured, Receipt(facts["receipt"], charged=charged))
 

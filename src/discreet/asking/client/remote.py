@@ -5,9 +5,19 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, Unpack, cast, overload
 
-from discreet.asking.answers import Answer, restore
+from discreet.asking.answers import Answer, Book, as_stored, restore, restore_book
 from discreet.asking.client.transport import Transport, write_object
-from discreet.asking.planning import AskOptions, Plan, QuestionBatch, QuestionLike, plan_asked, read_asked
+from discreet.asking.planning import (
+    AskOptions,
+    BookPlan,
+    Plan,
+    QuestionBatch,
+    QuestionLike,
+    Tables,
+    plan_asked,
+    plan_book,
+    read_asked,
+)
 from discreet.asking.policy import Policy
 from discreet.asking.queries import Builder, table
 from discreet.asking.signatures import PRICES, refuse_unknown
@@ -105,6 +115,32 @@ class Remote:
             raise _other_version()
         return plans if _is_list(question) else plans[0]
 
+    def book(self, tables: Tables, *, key: str | None = None, **terms: Any) -> Book:
+        """Answer many tables as one book. Parameters: see `Curator.book`; tables are columns or SQL."""
+        plan = plan_book(tables, self._policy, **terms)
+        status, reply = self._transport.post(
+            *self._path("book"),
+            body=_book_body(tables, terms),
+            key=key or secrets.token_hex(16),
+            seconds=self._deadline_s * plan.passes,
+        )
+        if status == 202:
+            raise _waiting(reply)
+        receipt = {name: fact for name, fact in reply["receipt"].items() if name != "charged"}
+        found = restore_book(plan, as_stored(reply["released"], receipt), charged=bool(reply["charged"]))
+        if json.loads(json.dumps(found.to_json()["tables"])) != reply["tables"]:
+            raise _other_version()
+        return found
+
+    def explain_book(self, tables: Tables, **terms: Any) -> BookPlan:
+        """Return what asking for a book would do, as the server plans it."""
+        plan = plan_book(tables, self._policy, **terms)
+        body = _book_body(tables, terms)
+        _, reply = self._transport.post(*self._path("book", "explain"), body=body, key="explain")
+        if plan.sentences() != reply["sentences"]:
+            raise _other_version()
+        return plan
+
     def watch(
         self,
         *,
@@ -198,6 +234,22 @@ def _is_list(question: QuestionLike | QuestionBatch) -> bool:
 
 def _as_list(question: QuestionLike | QuestionBatch) -> Sequence[QuestionLike]:
     return cast(Sequence[QuestionLike], question) if _is_list(question) else [cast(QuestionLike, question)]
+
+
+def _book_body(tables: Tables, terms: Mapping[str, Any]) -> bytes:
+    """Return the body that asks for a book; a single column is written as a list."""
+    listed = list(tables)
+    if not all(isinstance(each, str | tuple | list) for each in listed):
+        raise InvalidParameter("a table must be columns or SQL here, got a builder.", parameter="tables")
+    written = [each if isinstance(each, str) and len(each.split()) > 1 else _columns(each) for each in listed]
+    facts: dict[str, Any] = {"tables": written, **terms}
+    if isinstance(tables, Mapping):
+        facts["weights"] = list(tables.values())
+    return write_object({name: value for name, value in facts.items() if value is not None})
+
+
+def _columns(asked: Any) -> list[str]:
+    return [asked] if isinstance(asked, str) else list(asked)
 
 
 def _as_stored(replies: Sequence[Mapping[str, Any]]) -> bytes:

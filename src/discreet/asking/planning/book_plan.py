@@ -26,7 +26,7 @@ from discreet.asking.planning.planner import QuestionLike, read_whole
 from discreet.asking.planning.price import Price, Share
 from discreet.asking.planning.weights import Limit
 from discreet.asking.planning.widths import check_widths
-from discreet.asking.planning.work import check_work
+from discreet.asking.planning.work import Work, check_work, work_of
 from discreet.asking.policy import Policy, Table, Value
 from discreet.asking.queries import Builder, Key, Query, Question, Relation, Slot, table as builder, to_text
 from discreet.errors import InvalidParameter, PolicyViolation, UnsupportedQuery
@@ -44,11 +44,13 @@ from discreet.kernel.plan import Promise
 TableLike: TypeAlias = str | Sequence[str] | Builder | Query
 Tables: TypeAlias = Sequence[TableLike] | Mapping[Any, Real]
 
+CELL_S = 5e-6  # to draw and show a cell, from arrays
 MOST_CELLS = 4_000_000  # of all tables together, those that are measured included
 _MOST_CODES = 2**62  # finest cells that one exact plan may have
 _MOST_TOTAL = 22  # bits of the most that a unit adds: totals of 2^40 units then have 62
 _ROW_BITS = 10  # of a step, where all units weigh the same
 _MOST_LIMIT = 2**20
+_MOST_RHO = 10**8  # as much as the largest epsilon
 _MOST_VARIANCE = 2.0**72  # of a measured cell, in rows: noise then has 62 bits, or nearly always
 
 
@@ -62,6 +64,7 @@ class BookQuestion:
     keys: tuple[Key, ...]
     tables: Mapping[Columns, Fraction]  # each with the weight of its cells
     each_row: bool  # whether each row is a unit of its own
+    one_pass: Question  # what is as much work as computing all columns once
 
     @cached_property
     def rests(self) -> tuple[bool, ...]:
@@ -93,6 +96,7 @@ class BookPlan:
     noise: BookNoise
     stages: tuple[AddNoiseToTable, ...]
     aim: Aim
+    work: Work
     confidence: Fraction
 
     @property
@@ -109,6 +113,16 @@ class BookPlan:
     def promises(self) -> tuple[Promise, ...]:
         """What each stage may lose."""
         return tuple(map(Promise.of, self.stages))
+
+    @property
+    def cells(self) -> int:
+        """How many cells all tables have."""
+        return sum(map(self.noise.workload.cells, self.book.tables))
+
+    @property
+    def passes(self) -> int:
+        """How many exact tables the engine is asked for: each is a pass over the data."""
+        return self.work.passes
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -152,12 +166,11 @@ class BookPlan:
     def sentences(self) -> list[str]:
         """Return the plan, a sentence a line."""
         workload, measured = self.noise.workload, self.noise.mechanisms
-        cells = sum(map(workload.cells, workload.tables))
         law = "Laplace" if self.noise.laplace else "Gaussian"
         lines = [
             f"Book: {self.text}",
             *self._bounding(),
-            f"Tables: {len(self.book.tables)}, with {cells:,} cells, by the labels declared; the rows "
+            f"Tables: {len(self.book.tables)}, with {self.cells:,} cells, by the labels declared; the rows "
             "without one of them are one label more, so that totals are sums.",
             f"Noise: {law}, on {len(measured)} whole tables with {sum(map(workload.cells, measured)):,} "
             "cells; all tables are one least-squares estimate of these.",
@@ -218,6 +231,7 @@ class BookPlan:
             "loss": self.loss.to_json(),
             "errors": self.errors,
             "confidence": float(self.confidence),
+            "work": self.work.to_json(),
             "sentences": self.sentences(),
         }
 
@@ -236,6 +250,8 @@ def plan_book(
     price, level = Price.read(**terms), exact_confidence(confidence)
     if price.share is None:
         raise InvalidParameter("a book must be asked with epsilon or rho, got within.", parameter="within")
+    if (price.share.rho or 0) > _MOST_RHO:
+        raise InvalidParameter(f"rho of a book must be at most {_MOST_RHO:,}.", parameter="rho")
     share = Share(price.share.epsilon, price.delta or Fraction(0), price.share.rho)
     book = read_book(tables, policy, table)
     rows_of_unit = _limit(book, policy, limit)
@@ -246,7 +262,18 @@ def plan_book(
     _check_cells(noise)
     asked = book.text + _options(book, rows_of_unit, aim)
     stages = tuple(_stages(book, noise, whole, rows_of_unit is None))
-    return BookPlan(asked, book, policy, share, rows_of_unit, noise, stages, aim, level)
+    return BookPlan(
+        asked,
+        book,
+        policy,
+        share,
+        rows_of_unit,
+        noise,
+        stages,
+        aim,
+        _work_of(book, noise, stages, policy),
+        level,
+    )
 
 
 def read_book(tables: Tables, policy: Policy, name: str | None) -> BookQuestion:
@@ -276,11 +303,11 @@ def read_book(tables: Tables, policy: Policy, name: str | None) -> BookQuestion:
         texts.append(read.text)
     assert rows is not None
     names = _distinct([each for each, _ in keys.values()])
-    book = BookQuestion(
-        "; ".join(texts), rows, names, tuple(key for _, key in keys.values()), weights, question.each_row
-    )
+    found = tuple(key for _, key in keys.values())
+    one = _one_pass(question, found)
+    book = BookQuestion("; ".join(texts), rows, names, found, weights, question.each_row, one)
     _check_keys(book)
-    _check_work(question, book, policy)
+    check_work([book.one_pass], policy)
     return book
 
 
@@ -346,10 +373,22 @@ def _check_keys(book: BookQuestion) -> None:
             )
 
 
-def _check_work(question: Question, book: BookQuestion, policy: Policy) -> None:
-    """Refuse a book that one unit's rows could make late: all columns are computed once, for all tables."""
-    keys = tuple(replace(key, domain=None) for key in book.keys)
-    check_work([replace(question, keys=keys, sets=(tuple(range(len(keys))),))], policy)
+def _one_pass(question: Question, keys: tuple[Key, ...]) -> Question:
+    """Return a question as much work as one pass of a book: all columns are computed once, for all tables."""
+    found = tuple(replace(key, domain=None) for key in keys)
+    return replace(question, keys=found, sets=(tuple(range(len(found))),))
+
+
+def _work_of(
+    book: BookQuestion, noise: BookNoise, stages: tuple[AddNoiseToTable, ...], policy: Policy
+) -> Work:
+    """Return the work of a book: of its passes, and of the cells that are drawn and shown."""
+    one, passes = work_of(book.one_pass, policy), len({id(stage.plan) for stage in stages})
+    workload = noise.workload
+    cells = sum(map(workload.cells, workload.tables)) + sum(map(workload.cells, noise.mechanisms))
+    fixed = passes * one.fixed_s + CELL_S * cells
+    people = None if one.people_s is None else passes * one.people_s
+    return Work(fixed, passes * one.unit_s, people, one.built, one.rows, passes, cells)
 
 
 def _limit(book: BookQuestion, policy: Policy, asked: int | None) -> int | None:

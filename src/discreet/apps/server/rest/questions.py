@@ -15,7 +15,9 @@ from discreet.apps.server.limits import Limits
 from discreet.apps.server.request_bodies import (
     WATCH_TERMS,
     AskRequest,
+    BookRequest,
     read_ask,
+    read_book,
     read_object,
     read_question,
     read_watch,
@@ -24,7 +26,7 @@ from discreet.apps.server.rest import schemas
 from discreet.apps.server.rest.bearer_auth import Admitted, Owner, read_body, service_of
 from discreet.apps.server.rest.schemas import many, record, replies
 from discreet.apps.server.service import Service
-from discreet.asking.answers import Answer, bounds_of, released
+from discreet.asking.answers import Answer, bounds_of, measured, released
 from discreet.kernel.numerics import short_down, short_up
 
 Key: TypeAlias = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
@@ -43,7 +45,45 @@ def ask_router(limits: Limits) -> APIRouter:
         router.add_api_route(
             f"/api/datasets/{{name}}/{path}", route, methods=["POST"], openapi_extra=body, responses=responses
         )
+    body = schemas.body(schemas.book(limits))
+    plan = {**schemas.PLAN, "properties": {**schemas.PLAN["properties"], "free": schemas.FLAG}}
+    plan["required"] = [*plan["required"], "free"]
+    waiting = replies(schemas.BOOK, *UNPAID, also={202: schemas.WAITING})
+    for path, made, responses in (
+        ("book/explain", explain_book, replies(plan, *UNPAID)),
+        ("book", book, waiting),
+    ):
+        router.add_api_route(
+            f"/api/datasets/{{name}}/{path}", made, methods=["POST"], openapi_extra=body, responses=responses
+        )
     return router
+
+
+async def explain_book(request: Request, person: Admitted, name: str) -> Response:
+    """Return the price of a book and the error of each table, before anything is spent."""
+    dataset, asked = await _read_book(request, name)
+    plan = await dataset.explain_book(asked)
+    free = await dataset.is_free(person, (plan,))
+    return as_json({**await service_of(request).executor.plan(plan.to_json), "free": free})
+
+
+async def book(request: Request, person: Admitted, name: str, key: Key = None) -> Response:
+    """Return a book of tables that add up, with the error of each and one receipt."""
+    dataset, asked = await _read_book(request, name)
+    found = await dataset.book(person, asked, key=key)
+    if isinstance(found, Approval):
+        return _waiting(found)
+    note(request, charge=int(found.receipt.facts["charge"]), charged=found.charged)
+    with after_the_charge():
+        executor = service_of(request).executor
+        return await executor.use_ledger(lambda: as_json({**found.to_json(), "released": measured(found)}))
+
+
+async def _read_book(request: Request, name: str) -> tuple[Dataset, BookRequest]:
+    service = service_of(request)
+    dataset, asked = service.dataset(name), read_book(await read_body(request), service.limits)
+    note(request, dataset=name, question=digest_of([asked.body.decode()]))
+    return dataset, asked
 
 
 async def explain(request: Request, person: Admitted, name: str) -> Response:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from discreet.apps.server.limits import Limits
-from discreet.apps.server.request_bodies import TERMS
+from discreet.apps.server.request_bodies import MOST_COLUMNS, MOST_TABLES, TERMS
 
 JsonSchema = dict[str, Any]
 MEASURES = ("epsilon", "delta", "rho", "mu")
@@ -62,6 +62,24 @@ def ask(limits: Limits) -> JsonSchema:
     return record({"sql": {"anyOf": [question, several]}}, optional)
 
 
+def book(limits: Limits) -> JsonSchema:
+    """Return the schema of the body of a book."""
+    text = {"type": "string", "minLength": 1, "maxLength": limits.question_characters}
+    table = {"anyOf": [text, many(text, maxItems=MOST_COLUMNS)]}
+    optional: dict[str, JsonSchema] = {
+        "epsilon": EPSILON,
+        "delta": DELTA,
+        "rho": POSITIVE,
+        "limit": {"type": "integer", "minimum": 1, "maximum": 2**20},
+        "confidence": CONFIDENCE,
+        "aim": {"type": "string", "enum": ["sum", "maximum"]},
+        "table": {"type": "string", "minLength": 1, "maxLength": 500},
+        "weights": many(POSITIVE, minItems=1, maxItems=MOST_TABLES),
+    }
+    tables = many(table, minItems=1, maxItems=MOST_TABLES)
+    return record({"tables": tables}, {name: or_null(each) for name, each in optional.items()})
+
+
 RECEIPT = {"type": "object", "required": ["charge", "dataset", "question", "plan", "price", "remaining"]}
 ANSWER = record(
     {
@@ -77,6 +95,25 @@ ANSWER = record(
         "receipt": RECEIPT,
     },
     {"failure": TEXT, "marked": many(TEXT)},  # of what is selected from an answer
+)
+BOOK = record(
+    {
+        "tables": many(
+            record(
+                {
+                    "columns": many(TEXT),
+                    "labels": many(many(ANYTHING)),
+                    "values": ANYTHING,  # numbers in lists, one for each column inside the one before
+                    "reach": {"type": "number"},
+                    "standard_deviation": {"type": "number"},
+                }
+            )
+        ),
+        "confidence": CONFIDENCE,
+        "charged": FLAG,
+        "released": many(record({"columns": many(WHOLE), "cells": TEXT})),
+        "receipt": RECEIPT,
+    }
 )
 PLAN = record(
     {
