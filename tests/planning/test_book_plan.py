@@ -120,6 +120,7 @@ def test_tables_that_have_too_many_cells_together_read_several_plans(monkeypatch
         assert keys == [plan.book.keys[each] for each in columns]
 
 
+@pytest.mark.slow
 def test_the_plan_names_tables_errors_and_price():
     text = str(book())
     for part in ("city x active", "total", "Gaussian", "rho 0.5", "at most 30 rows in each table"):

@@ -40,6 +40,7 @@ def test_coefficients_are_those_of_the_estimate(noise):
         assert total == pytest.approx(law.variance, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_one_laplace_and_two_have_the_reach_of_their_closed_forms():
     one = CellLaw(2.0, np.array([1.0]), np.array([1.0]))
     assert one.reach(Fraction(19, 20)) == pytest.approx(-np.log(0.05), rel=2e-6)

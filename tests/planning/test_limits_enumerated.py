@@ -116,6 +116,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("case", CASES)
@@ -135,6 +136,7 @@ def many(monkeypatch):
     monkeypatch.setattr("discreet.asking.planning.spill._BITS", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_measuring_what_lies_above_a_limit_loses_its_own_share(relation, epsilon, many):
@@ -295,6 +297,7 @@ def test_after_keys_were_shown_every_stage_keeps_its_share(relation):
     assert min(worst.values()) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("question", [COUNTS, MEANS])

@@ -70,6 +70,7 @@ def assert_choices_are_paid_for(function, relation, groups):
 CHOICES = ["MEDIAN(x)", "QUANTILE(x, 0.9)", "MIN(x)", "MAX(x)", "MODE(city)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("groups", [1, 2, 3])
 @pytest.mark.parametrize("function", CHOICES)
@@ -169,6 +170,7 @@ def assert_watches_are_scaled(function, relation, bounds, *, sensitivity, rows=2
     assert moved <= sensitivity, "a unit moves what is compared by more than the stream's sensitivity"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", ["integer", "number"])
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ def price_of(budget):
     return {"epsilon": 0.1} if budget == PURE else {"rho": 0.01}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "terms",
     [
@@ -90,6 +91,7 @@ def of_other_rows(self, norm):
     return self.total // max(norm - 1, self.most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [no_limit, rounded_up, of_other_rows])
 def test_a_fault_in_the_weights_is_found(weight, monkeypatch):
     monkeypatch.setattr(Limit, "weight", weight)
