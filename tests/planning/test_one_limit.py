@@ -15,6 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.apps.auditing.replay import Replay
+from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import Limit
 from discreet.asking.planning.clamping import Clamped
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, Limited, finding_part, ladder
@@ -47,6 +48,10 @@ FILTERS = (
     "COUNT(DISTINCT person) AS people FROM visits GROUP BY ward"
 )
 SETS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((ward), ())"
+SEVERAL = (
+    "SELECT ward, SUM(cost) AS s, SUM(change) AS t, AVG(cost) AS m, AVG(change) AS d "
+    "FROM visits GROUP BY ward"
+)
 QUESTIONS = (BY_WARD, MEANS, FILTERS, SETS)
 
 
@@ -383,3 +388,28 @@ def test_signed_sums_have_no_proved_end_and_no_estimated_one(crowded):
     limited = plan.sets[0].limited[0]
     assert not limited.measures_spill(20)
     assert limited.parts(20, 20)[1].epsilon > Fraction(1, 2)
+
+
+@pytest.mark.parametrize("declared", [{}, {"keys": {}}, {"limit": 3}], ids=str)
+@pytest.mark.parametrize("question", [*QUESTIONS[:3], SEVERAL])
+def test_as_many_passes_are_reckoned_as_the_engine_makes(declared, question, opened, monkeypatch):
+    """A deadline and the work of one unit are reckoned by passes: each limit takes several."""
+    made, real = [], MemoryEngine.run
+    monkeypatch.setattr(MemoryEngine, "run", lambda self, plan: made.append(plan) or real(self, plan))
+    answer = opened(engine="memory", **declared).ask(question, epsilon=100, delta=1e-5)
+    assert 1 < len(made) <= answer.plan.work.passes
+    assert len(made) <= answer.plan.passes
+
+
+def test_where_nobody_says_how_many_rows_a_unit_has_each_row_takes_little(opened):
+    """40,000 rows of one person at 50 us are late where a pass has two seconds."""
+    folded = "ward"
+    for place in range(12):
+        folded = f"LOWER(REPLACE({folded}, '{place}', 'x'))"
+    heavy = f"SELECT COUNT(*) AS n FROM visits WHERE {folded} = 'a'"
+    with pytest.raises(dp.UnsupportedQuery, match="rows of one unit"):
+        opened().explain(heavy, epsilon=1)
+    assert opened("known", limit=None, max_rows=1).explain(heavy.replace("visits", "known"), epsilon=1).price
+    assert (
+        opened("covar").explain("SELECT COVAR_POP(cost, change) AS c FROM covar", epsilon=1).work.passes > 3
+    )

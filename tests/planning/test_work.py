@@ -264,6 +264,7 @@ FIXED = {
     "substr": (None, Literal(1), Literal(4)),
     "replace": (None, Literal("x"), Literal("yz")),
     "split_part": (None, Literal(" "), Literal(2)),
+    "like": (None, Literal("a_%")),
 }
 
 

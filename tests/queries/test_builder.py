@@ -3,7 +3,7 @@ import datetime
 import pytest
 
 from discreet.asking.queries import case, column, read_question, read_sql, table
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, UnsupportedQuery
 from queries.bank import BANK
 
 PAIRS = [
@@ -57,3 +57,10 @@ def test_a_column_is_named_by_text():
     with pytest.raises(InvalidParameter):
         column(3)
     assert column("accounts.debt").node.table == "accounts"
+
+
+@pytest.mark.parametrize("pattern", [column("city"), "%a%b%c%d%", "a" * 101, "a\\b", None])
+def test_a_pattern_of_like_is_held_to_the_same_limits_as_in_sql(pattern):
+    question = table("accounts").where(column("job").like(pattern)).count()
+    with pytest.raises(UnsupportedQuery, match="pattern"):
+        read_question(question, BANK)

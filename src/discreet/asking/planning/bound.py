@@ -98,6 +98,23 @@ def passes_of(question: Question, chosen: tuple[int, ...]) -> int:
     return tallies + (private or tallies < len(question.measures))
 
 
+def passes_under_limits(question: Question, chosen: tuple[int, ...]) -> int:
+    """Return the same where each unit has one limit: for each kind of measure what units have, how many are
+    above the limit, and the totals; and one for keys in the data. Choices are bounded as without limits."""
+    if any(each.aggregate.function in _TALLIED for each in question.measures):
+        return passes_of(question, chosen)
+    private = any(question.keys[position].domain is None for position in chosen)
+    return private + 3 * len({_kind_of(each) for each in question.measures})
+
+
+def _kind_of(measure: Measure) -> tuple[str, object]:
+    """Return what measures share that have one limit: counts of rows, and mean and variance of one value."""
+    function = measure.aggregate.function
+    if function in ("count_rows", "count"):
+        return "rows", None
+    return "mean" if function in ("average", *_SPREADS) else function, _values_of(measure)
+
+
 def labels_of(question: Question, chosen: tuple[int, ...]) -> tuple[tuple[Value, ...], ...] | None:
     """Return all combinations of public labels; None if some key's labels are only in the data."""
     domains = [question.keys[position].domain for position in chosen]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from discreet.asking.planning.bound import groups_of, passes_of
+from discreet.asking.planning.bound import groups_of, passes_of, passes_under_limits
 from discreet.asking.policy import Policy
 from discreet.asking.queries import (
     Aggregate,
@@ -172,6 +172,7 @@ LEAST_ROWS, MOST_ROWS = 100, 50_000  # of a unit in one table, as far as they ar
 MOST_BUILT = 10_000  # parts of the statements that an engine is given
 UNIT_S = 0.025  # what the rows of one unit may take: less than an asker can tell from chance
 UNIT_ROW_S = 20e-6  # or so much for each of the rows, where they are many
+FREE_ROWS, FREE_ROW_S = 1000, 50e-6  # the same where limits are found: nobody says how many rows a unit has
 
 SCAN_S = 0.2e-6  # to read a row
 JOIN_S = 0.5e-6  # to make a joined one
@@ -190,8 +191,9 @@ CELL_S = 40e-6  # a number that is drawn and shown
 class Work:
     """Processor seconds: whatever the data; for the rows of one unit; of all, if a population is declared.
 
-    `rows` is how many rows of a unit are reckoned with in the largest table, `passes` how often they are
-    read, `built` how many parts the longest statement has, `cells` how many numbers the answer shows.
+    `rows` is how many rows of a unit are reckoned with in the largest table, `row_s` what each may take in
+    a pass, `passes` how often they are read, `built` how many parts the longest statement has, `cells` how
+    many numbers the answer shows.
     """
 
     fixed_s: float
@@ -199,6 +201,7 @@ class Work:
     people_s: float | None
     built: int
     rows: int
+    row_s: float
     passes: int
     cells: int
 
@@ -243,7 +246,7 @@ def check_work(questions: Sequence[Question], policy: Policy) -> None:
 def _limit(found: Sequence[Work], deadline_s: float) -> float:
     """Return what the rows of one unit may take: little, and never more than half of the time there is."""
     passes = sum(each.passes for each in found)
-    many = UNIT_ROW_S * sum(each.rows * each.passes for each in found)
+    many = sum(each.row_s * each.rows * each.passes for each in found)
     return min(max(UNIT_S, many), passes * deadline_s / 2)
 
 
@@ -254,25 +257,39 @@ def _few(number: int) -> str:
 def work_of(question: Question, policy: Policy) -> Work:
     """Return the work of a question: nothing of it was read from the data."""
     tables = scans(question.rows)
-    unit = _of_unit(question, {scan.table: _reckoned_rows(scan) for scan in tables})
-    expected = _of_unit(question, {scan.table: scan.limits[0] * scan.limits[1] for scan in tables})
+    free = _is_free(question, policy)
+    reckoned = {scan.table: _reckoned_rows(scan, free=free) for scan in tables}
+    every = [
+        passes_under_limits(question, each) if free else passes_of(question, each) for each in question.sets
+    ]
+    unit = _of_unit(question, reckoned, every)
+    expected = _of_unit(question, {scan.table: scan.limits[0] * scan.limits[1] for scan in tables}, every)
     cells = sum(_cells(question, chosen) for chosen in question.sets)
-    passes = sum(passes_of(question, chosen) for chosen in question.sets) + len(_searched(question))
+    passes = sum(every) + len(_searched(question))
     fixed = passes * (PASS_S + TABLE_S * len(tables) + BUILT_S * unit.parts.nodes) + CELL_S * cells
     return Work(
         fixed_s=fixed,
         unit_s=unit.seconds,
         people_s=None if policy.population is None else policy.population * expected.seconds,
         built=unit.parts.nodes,
-        rows=max(_reckoned_rows(scan) for scan in tables),
+        rows=max(reckoned.values()),
+        row_s=FREE_ROW_S if free else UNIT_ROW_S,
         passes=passes,
         cells=cells,
     )
 
 
-def _reckoned_rows(scan: Scan) -> int:
+def _is_free(question: Question, policy: Policy) -> bool:
+    """Return whether units are held by one limit, and not to a number of rows."""
+    private = [policy.table(scan.table) for scan in scans(question.rows) if scan.public_key is None]
+    return not question.each_row and any(getattr(each, "limit", None) is not None for each in private)
+
+
+def _reckoned_rows(scan: Scan, *, free: bool) -> int:
     if scan.each_row:
         return 1
+    if free:
+        return FREE_ROWS
     return min(max(scan.limits[0] * scan.limits[1], LEAST_ROWS), MOST_ROWS)
 
 
@@ -309,19 +326,18 @@ class Flow:
     costs: Costs
 
 
-def _of_unit(question: Question, rows: Mapping[str, int]) -> Flow:
-    """Return all passes over the rows of one unit that has so many in each table."""
+def _of_unit(question: Question, rows: Mapping[str, int], passes: Sequence[int]) -> Flow:
+    """Return all passes, so many for each grouping set, over the rows of one unit: so many in each table."""
     flow = _flow(question.rows, rows)
     seconds, most = 0.0, Parts()
-    for chosen in question.sets:
+    for chosen, times in zip(question.sets, passes, strict=True):
         keys = [question.keys[position] for position in chosen]
         grouped = sum((parts_of(each.expression, flow.costs) for each in keys), Parts())
         cell_s = KEYED_S if all(each.domain is not None for each in keys) else FOUND_S * grouped.names
         measured = [_measured(each.aggregate, flow.costs) for each in question.measures]
         searched = [_search(parts_of(each, flow.costs)) for each in _searched(question)]
         every = sum((*measured, *searched), grouped)
-        passes = passes_of(question, chosen) + len(_searched(question))
-        seconds += passes * (flow.seconds + flow.rows * (cell_s + every.seconds))
+        seconds += (times + len(_searched(question))) * (flow.seconds + flow.rows * (cell_s + every.seconds))
         most = max(most, every, key=lambda parts: parts.nodes)
     return Flow(flow.rows, seconds, flow.parts + most, flow.costs)
 

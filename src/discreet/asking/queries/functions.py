@@ -44,6 +44,7 @@ def _of(shape: Shape, gives: Type | None, least: int, most: int | None = None) -
 
 MOST_LISTED = 1000  # values in an IN list
 MOST_WRITTEN = 100  # characters of what REPLACE and SPLIT_PART look for, and parts
+MOST_PARTS = 4  # % in a pattern of LIKE
 MOST_ARGUMENTS = 50  # of AND, OR, COALESCE written in one row
 
 FUNCTIONS: dict[str, Function] = {

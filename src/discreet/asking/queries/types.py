@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from discreet.asking.policy import LARGEST_INTEGER, SMALLEST_INTEGER, Type, type_of
 from discreet.asking.queries.advice import ADVICE
-from discreet.asking.queries.functions import AFTER, CASTS, FUNCTIONS, MOST_WRITTEN
+from discreet.asking.queries.functions import AFTER, CASTS, FUNCTIONS, MOST_PARTS, MOST_WRITTEN
 from discreet.asking.queries.nodes import (
     Aggregate,
     Call,
@@ -290,7 +290,7 @@ def _match(node: Call, shape: str) -> tuple[Sequence[Expression], Type | None]:
     if node.function in CASTS:
         _expect(arguments[0], CASTS[node.function], node)
         return arguments, None
-    if node.function in ("substr", "width_bucket", "replace", "split_part"):
+    if node.function in ("like", "substr", "width_bucket", "replace", "split_part"):
         return _written_out(node)
     kinds: dict[str, tuple[Type, ...]] = {
         "integers": ("integer",),
@@ -344,6 +344,8 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
         if not all(type(each) is int and 0 <= each < 2**31 for each in numbers) or numbers[0] == 0:
             refuse("substr", "SUBSTR(x, start, length) takes whole numbers written out, from 1 on.", node)
         return node.arguments, "text"
+    if node.function == "like":
+        return _like(node, subject, rest[0])
     if node.function in ("replace", "split_part"):
         return _text_parts(node, subject, numbers)
     low, high, count = numbers
@@ -354,6 +356,16 @@ def _written_out(node: Call) -> tuple[Sequence[Expression], Type]:
         refuse("width_bucket", "WIDTH_BUCKET(x, low, high, count) takes ends within ±10^300.", node)
     converted = [_convert(_expect(each, NUMERIC, node), "number") for each in node.arguments[:3]]
     return [*converted, node.arguments[3]], "integer"
+
+
+def _like(node: Call, subject: Expression, pattern: Expression) -> tuple[Sequence[Expression], Type]:
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        refuse("pattern", "LIKE takes a pattern written out, as 'Ott%'.", node)
+    text = pattern.value
+    if len(text) > MOST_WRITTEN or text.count("%") > MOST_PARTS or "\\" in text:
+        most = f"at most {MOST_WRITTEN} characters, {MOST_PARTS} of them %"
+        refuse("pattern", f"A LIKE pattern has {most}, and no backslash.", node)
+    return [_expect(each, ("text",), node) for each in (subject, pattern)], "text"
 
 
 def _text_parts(
