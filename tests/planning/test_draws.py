@@ -4,6 +4,7 @@ import pandas
 import pytest
 
 import discreet as dp
+from discreet.asking.planning.book_stages import AddNoiseToTable
 from discreet.asking.planning.choices import ChooseLabel, ChooseQuantile
 from discreet.asking.planning.clamping import ChooseEnd
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, CountAbove
@@ -23,6 +24,7 @@ STAGES = {
     CountAbove: ("SELECT COUNT(*) AS n FROM t", LIMITED, {}),
     MeasureSpill: ("SELECT city, COUNT(*) AS n FROM t GROUP BY city", MANY, {}),
     AddNoiseToAll: ("SELECT COUNT(*) AS n FROM t", LIMITED, {}),
+    AddNoiseToTable: (["city"], BOUNDED, {}),
     ChooseEnd: ("SELECT AVG(age) AS m FROM t", LIMITED, {}),
 }
 
@@ -64,7 +66,8 @@ def test_no_stage_releases_anything_without_random_bits(stage, tmp_path, monkeyp
     monkeypatch.setattr(stage, "draw", draw)
     monkeypatch.setattr(NoBits, "asked", False)
     curator = dp.Curator.open(frame, name="t", engine="memory", ledger=tmp_path / "t.ledger", **told)
+    ask = curator.ask if isinstance(sql, str) else curator.book
     with curator, pytest.raises((dp.DiscreetError, AttributeError)):
-        curator.ask(sql, epsilon=1, delta=1e-5, **price)
+        ask(sql, epsilon=1, delta=1e-5, **price)
     assert reached
     assert NoBits.asked

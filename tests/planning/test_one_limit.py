@@ -413,3 +413,10 @@ def test_where_nobody_says_how_many_rows_a_unit_has_each_row_takes_little(opened
     assert (
         opened("covar").explain("SELECT COVAR_POP(cost, change) AS c FROM covar", epsilon=1).work.passes > 3
     )
+
+
+def test_the_pass_over_what_lies_above_a_limit_is_reckoned_too(crowded, monkeypatch):
+    made, real = [], MemoryEngine.run
+    monkeypatch.setattr(MemoryEngine, "run", lambda self, plan: made.append(plan) or real(self, plan))
+    plan = crowded("many", engine="memory").ask(WIDE.format("many"), epsilon=100).plan
+    assert 3 < len(made) <= min(plan.passes, plan.work.passes)

@@ -100,11 +100,12 @@ def passes_of(question: Question, chosen: tuple[int, ...]) -> int:
 
 def passes_under_limits(question: Question, chosen: tuple[int, ...]) -> int:
     """Return the same where each unit has one limit: for each kind of measure what units have, how many are
-    above the limit, and the totals; and one for keys in the data. Choices are bounded as without limits."""
+    above the limit and by how much, and the totals; and one for keys in the data. Choices are bounded as
+    without limits."""
     if any(each.aggregate.function in _TALLIED for each in question.measures):
         return passes_of(question, chosen)
     private = any(question.keys[position].domain is None for position in chosen)
-    return private + 3 * len({_kind_of(each) for each in question.measures})
+    return private + 4 * len({_kind_of(each) for each in question.measures})
 
 
 def _kind_of(measure: Measure) -> tuple[str, object]:
