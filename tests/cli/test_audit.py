@@ -126,3 +126,14 @@ def test_help_shows_an_example(capsys):
     code, out, _ = run(capsys, "--help")
     assert code == 0
     assert "discreet audit Laplace epsilon=1" in out
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [(["epsilon=1"], "got no sensitivity"), (["epsilon=1", "sensitivity=1", "sigmma=2"], "got 'sigmma'")],
+)
+def test_parameters_that_are_missing_or_unknown_are_named(capsys, parameters, said):
+    code, _, err = run(capsys, "Laplace", *parameters)
+    assert code == 2
+    assert said in err
+    assert "__init__" not in err

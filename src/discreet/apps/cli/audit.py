@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -167,10 +168,15 @@ def _mechanism(name: str, parameters: tuple[str, ...]) -> Any:
         if not equals:
             raise InvalidParameter(f"a parameter must be written name=value, got {parameter!r}.")
         given[key] = _value(value)
-    try:
-        return kind(**given)
-    except TypeError as wrong:
-        raise InvalidParameter(f"{name} cannot be made from these parameters: {wrong}.") from None
+    known = signature(kind).parameters
+    unknown = [each for each in given if each not in known]
+    missing = [each.name for each in known.values() if each.default is each.empty and each.name not in given]
+    if unknown or missing:
+        raise InvalidParameter(
+            f"{kind.__name__} must be given {', '.join(known)}, got "
+            f"{'no ' + ' and no '.join(missing) if missing else ' and '.join(map(repr, unknown))}."
+        )
+    return kind(**given)
 
 
 def _value(text: str) -> Any:
