@@ -168,12 +168,12 @@ def _mechanism(name: str, parameters: tuple[str, ...]) -> Any:
         if not equals:
             raise InvalidParameter(f"a parameter must be written name=value, got {parameter!r}.")
         given[key] = _value(value)
-    known = signature(kind).parameters
-    unknown = [each for each in given if each not in known]
-    missing = [each.name for each in known.values() if each.default is each.empty and each.name not in given]
+    taken = signature(kind).parameters
+    unknown = [each for each in given if each not in taken]
+    missing = [each.name for each in taken.values() if each.default is each.empty and each.name not in given]
     if unknown or missing:
         raise InvalidParameter(
-            f"{kind.__name__} must be given {', '.join(known)}, got "
+            f"{kind.__name__} must be given {', '.join(taken)}, got "
             f"{'no ' + ' and no '.join(missing) if missing else ' and '.join(map(repr, unknown))}."
         )
     return kind(**given)
