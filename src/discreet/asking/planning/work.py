@@ -201,9 +201,9 @@ class Work:
     people_s: float | None
     built: int
     rows: int
-    row_s: float
     passes: int
     cells: int
+    row_s: float = UNIT_ROW_S
 
     @property
     def total_s(self) -> float | None:
