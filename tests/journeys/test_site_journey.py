@@ -13,7 +13,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def address():
-    server = uvicorn.Server(uvicorn.Config(make_lab(), port=0, log_level="error"))
+    server = uvicorn.Server(
+        uvicorn.Config(make_lab(), port=0, log_level="error", timeout_graceful_shutdown=5)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -21,7 +23,7 @@ def address():
     port = server.servers[0].sockets[0].getsockname()[1]
     yield f"http://127.0.0.1:{port}"
     server.should_exit = True
-    thread.join()
+    thread.join(30)
 
 
 @pytest.fixture(scope="module")

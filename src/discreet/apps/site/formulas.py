@@ -102,6 +102,12 @@ class _Reader:
             if token.kind not in ("letter", "name", "number"):
                 break
             base = f"<mrow>{base}{self._scripts(self._atom(self._take()), under=False)}</mrow>"
+        if (
+            large
+            and (following := self._peek()) is not None
+            and following.kind in ("name", "letter", "number")
+        ):
+            return f'<mrow>{base}<mspace width="0.2em"/></mrow>'
         return base
 
     def _atom(self, token: Token) -> str:
