@@ -9,6 +9,7 @@ tests = ["tests/..."]        which tests should notice
 harm = "..."                 whom it would hurt; or same = "..." for a change that does not matter
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -66,8 +67,11 @@ def kernel_files(root: Path = ROOT) -> Iterator[str]:
 
 
 def _has_logic(path: Path) -> bool:
-    """Whether a module defines anything: most `__init__.py` only name what others define."""
-    return path.name != "__init__.py" or "\ndef " in path.read_text() or "\nclass " in path.read_text()
+    """Whether a module defines anything: most `__init__.py` only name, or list, what others define."""
+    return (
+        path.name != "__init__.py"
+        or re.search(r"^(def (?!__dir__\()|class )", path.read_text(), re.MULTILINE) is not None
+    )
 
 
 def complaints(faults: Iterable[Fault], root: Path = ROOT) -> Iterator[str]:
