@@ -46,7 +46,7 @@ def _reach(limited: Limited, limit: int, groups: int, confidence: Fraction) -> f
 
 @lru_cache(maxsize=256)
 def _spill_reach(limited: Limited, confidence: Fraction) -> float:
-    """Return how far the noise takes what lies above the limit."""
+    """Return how far the noise takes what is above the limit."""
     return limited.spill_noise().error(confidence=confidence)
 
 

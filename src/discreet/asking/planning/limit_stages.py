@@ -163,7 +163,7 @@ class AddNoiseToAll(TableStage):
 
     mechanism: Noise
     facts: tuple[int, ...]  # the limit and how many groups there are; of a mean, how wide its range is
-    counted: int  # how many stages before told of the limit: units above it, and what lies there
+    counted: int  # how many stages before told of the limit: units above it, and how much is there
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -348,11 +348,11 @@ class Limited(Later[ExactPlan, ExactTable]):
         return self.share.times(finding), self.share.times(1 - finding - counting)
 
     def measures_spill(self, groups: int) -> bool:
-        """Return whether what lies above the limit is measured: for many groups of numbers >= 0."""
+        """Return whether what is above the limit is measured: for many groups of numbers >= 0."""
         return self.counting and groups > PLAIN and not is_signed(self.plan)
 
     def spill_noise(self) -> Noise:
-        """Return the noise on what lies above the limit."""
+        """Return the noise on what is above the limit."""
         return self._least(one_number(self.terms.relation), self.share.times(CUT))
 
     def under(self, limit: int) -> tuple[Stage, ...]:

@@ -167,7 +167,7 @@ class Plan:
     def passes(self) -> int:
         """How many exact tables the engine is asked for: each is a pass over the data."""
         searches = 0 if self.search is None else len(self.search.stages)
-        # norms, units above the limit, what lies there, totals
+        # norms, units above the limit, how much is there, totals
         limited = 4 * sum(len(each.limited) for each in self.sets)
         return searches + limited + sum(len(each.reads) for each in self.sets)
 

@@ -1,4 +1,4 @@
-"""How much of the units' norms lies in the two octaves above a limit: one noisy number for all groups.
+"""How much of the units' norms is in the two octaves above a limit: one noisy number for all groups.
 
 Where a limit is shared by many numbers, few people above it may hold much of each: the upper ends of
 intervals are then raised by an estimate of what the limit cut.
@@ -66,7 +66,7 @@ class MeasureSpill(TableStage):
 
     @property
     def sentence(self) -> str:
-        return f"Noise on how much of all units lies above the limit: {self.mechanism.describe()}."
+        return f"Noise on how much of all units is above the limit: {self.mechanism.describe()}."
 
     def fits(self, relation: Relation) -> bool:
         noise, masses = self.mechanism, self.plan.excess
