@@ -62,6 +62,9 @@ def test_people_are_added_listed_given_tokens_and_revoked(tmp_path):
     code, out, _ = run("serve", "people", "add", "ann", "--role", "owner", "--policy", policy, "--json")
     token = json.loads(out)["token"]
     assert code == 0
+    code, _, refusal = run("serve", "people", "revoke", "ann", "--policy", policy)
+    assert (code, "last owner" in refusal) == (4, True)
+    assert run("serve", "people", "add", "bob", "--role", "owner", "--policy", policy)[0] == 0
     with Process(policy) as server:
         address = server.facts["address"]
         assert dp.connect(address, token=token).remaining.epsilon == 100
@@ -73,7 +76,7 @@ def test_people_are_added_listed_given_tokens_and_revoked(tmp_path):
         again = run("serve", "people", "token", "ann", "--policy", policy)[1].strip()
         assert dp.connect(address, token=again).history
         listed = json.loads(run("serve", "people", "list", "--policy", policy, "--json")[1])
-        assert listed == [{"name": "ann", "role": "owner", "tokens": 1}]
+        assert listed == [{"name": name, "role": "owner", "tokens": 1} for name in ("ann", "bob")]
         server.stop()
 
 

@@ -42,6 +42,7 @@ MADE = {
     "parallel": lambda e: parallel([pure(epsilon=e), gaussian(sigma=3, sensitivity=e)]),
     "best_of": lambda e: gaussian(sigma=3, sensitivity=e).best_of(5),
     "drawn": lambda e: gaussian(sigma=3, sensitivity=e, relation="replace").drawn(batch=1, of=10),
+    "exchanged": lambda e: gaussian(sigma=3, sensitivity=e).sampled(0.1).under_replace(),
     "group": lambda e: channel([[0.75, 0.25], [0.5, 0.5]]).sampled(e).for_group(2),
 }
 FORMS = {

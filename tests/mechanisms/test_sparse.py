@@ -221,6 +221,11 @@ def test_garbage_is_refused_without_an_answer(kind, value):
     assert not stream.finished
 
 
+def test_more_answers_than_an_epsilon_can_be_shared_by_are_refused():
+    with pytest.raises(dp.InvalidParameter, match="count"):
+        dp.Sparse(epsilon=0.1, threshold=1, sensitivity=1, count=10**308, split="optimal")
+
+
 def test_numbers_come_back_on_the_lattice_of_their_step():
     whole = dp.NumericSparse(epsilon=1, threshold=0).test(10**6)
     fine = dp.NumericSparse(epsilon=1, threshold=0, step=2**-10).test(10.0**6)

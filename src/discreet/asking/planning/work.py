@@ -172,7 +172,7 @@ LEAST_ROWS, MOST_ROWS = 100, 50_000  # of a unit in one table, as far as they ar
 MOST_BUILT = 10_000  # parts of the statements that an engine is given
 UNIT_S = 0.025  # what the rows of one unit may take: less than an asker can tell from chance
 UNIT_ROW_S = 20e-6  # or so much for each of the rows, where they are many
-FREE_ROWS, FREE_ROW_S = 1000, 50e-6  # the same where limits are found: nobody says how many rows a unit has
+FREE_ROWS, FREE_ROW_S = 1000, 50e-6  # the same where limits are found: no limit says how many rows a unit has
 
 SCAN_S = 0.2e-6  # to read a row
 JOIN_S = 0.5e-6  # to make a joined one

@@ -16,6 +16,7 @@ from discreet.kernel.numerics import Arb, ball, least_passing, round_up, working
 Split: TypeAlias = Literal["textbook", "optimal"]
 
 TOLERANCE = Fraction(1, 2**12)  # of a calibrated noise: a little more than needed
+MOST_SHARES = 2**60  # of an epsilon: one answer of a stream then costs what a price may be at least
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ def optimal_noise(
 
 
 def _split_round(epsilon: Fraction, *, answers: int, share: Fraction) -> SparseNoise:
+    if answers > epsilon * MOST_SHARES:
+        raise InvalidParameter(
+            "count must be at most 2^60 times epsilon. Ask for fewer answers above the threshold.",
+            parameter="count",
+        )
     ratio = Fraction(math.ceil(1000 * (2 * answers) ** (2 / 3)), 1000)
     compared = (1 - share) * epsilon
     first = compared / (1 + ratio)
