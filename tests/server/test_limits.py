@@ -15,6 +15,14 @@ def test_a_rate_is_by_name_and_forgets_the_names_it_saw_longest_ago():
     assert rate.allows("a")
 
 
+def test_a_rate_may_let_several_come_at_once():
+    now = [0.0]
+    rate = Rate(0.5, holds=3, clock=lambda: now[0])
+    assert [rate.allows("a") for _ in range(4)] == [True, True, True, False]
+    now[0] = 2.0
+    assert [rate.allows("a") for _ in range(2)] == [True, False]
+
+
 def test_a_body_beyond_the_limit_is_413_and_not_read_to_its_end(tmp_path):
     with running(write_policy(tmp_path), limits=Limits(body_bytes=1000)) as town:
         reply = town.send("POST", "/api/datasets/town/ask", body=b"x" * 1001)

@@ -37,12 +37,18 @@ class Limits:
 
 
 class Rate:
-    """A token bucket for each name, refilled at a steady rate, holding two seconds' worth."""
+    """A token bucket for each name, refilled at a steady rate; it holds two seconds' worth, or `holds`."""
 
     def __init__(
-        self, per_s: float, *, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic
+        self,
+        per_s: float,
+        *,
+        holds: float | None = None,
+        most_names: int = 10_000,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._per_s, self._depth, self._most, self._clock = per_s, max(1.0, 2 * per_s), most_names, clock
+        self._per_s, self._depth = per_s, max(1.0, 2 * per_s) if holds is None else holds
+        self._most, self._clock = most_names, clock
         self._lock = threading.Lock()
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 

@@ -53,7 +53,7 @@ MOST_KEYS = 200  # of a column, offered as completions
 MOST_ROWS = 2000  # of an answer, shown on the page
 DRAWS, MOST_TRIED = 30, 3  # of a dry run: draws of the noise, and columns
 TRIED = {"wide": 560.0, "narrow": WIDTHS["narrow"]}  # of its pictures, in pixels
-_DRY_RUNS = Rate(0.5)  # of one user: each takes a second of a planner
+_DRY_RUNS = Rate(0.5, holds=5)  # of one user: each takes a second of a planner, and people try a few in a row
 
 
 FIELDS = ("sql", "kind", "amount", "confidence")  # of the form, and of an address that fills it in
