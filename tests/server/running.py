@@ -83,13 +83,14 @@ class Running:
     """A served service, with tokens of an owner and of two analysts."""
 
     def __init__(
-        self, service: Service, port: int, folder: Path, *, postgres: PostgresServer | None = None
+        self, service: Service, port: int, folder: Path | None, *, postgres: PostgresServer | None = None
     ) -> None:
         self.service, self.port, self.url, self.folder = service, port, f"http://127.0.0.1:{port}", folder
         self.postgres = postgres
         self.tokens = {
             name: service.people.add(name, "owner" if name == "olga" else "analyst")
             for name in ("olga", "ann", "bob")
+            if service.people.find(name) is None  # a folder may know them from before
         }
 
     def send(
@@ -120,10 +121,16 @@ class Running:
 
 @contextlib.contextmanager
 def running(
-    policy: Path, *, limits: Limits | None = None, journal: Path | None = None, tls: Any = None
+    policy: Path | None,
+    *,
+    limits: Limits | None = None,
+    journal: Path | None = None,
+    tls: Any = None,
+    folder: Path | None = None,
 ) -> Iterator[Running]:
-    """Serve a policy while the block runs."""
-    service = Service.open([policy], limits=limits, journal=Journal(journal) if journal else None)
+    """Serve a policy, or a folder where owners open data sets, while the block runs."""
+    policies, log = [policy] if policy else [], Journal(journal) if journal else None
+    service = Service.open(policies, limits=limits, journal=log, folder=folder)
     listening, second = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
     postgres = PostgresServer(service, second, tls=tls)
     app = make_app(service, also=postgres)
@@ -132,7 +139,8 @@ def running(
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
     thread.start()
     try:
-        yield Running(service, listening.getsockname()[1], policy.parent, postgres=postgres)
+        kept = policy.parent if policy else folder
+        yield Running(service, listening.getsockname()[1], kept, postgres=postgres)
     finally:
         server.should_exit = True
         thread.join(30)

@@ -34,6 +34,7 @@ JsonFlag = Annotated[bool, Parameter(name="--json", negative="", help="Print JSO
 def serve(
     *policies: Path,
     demo: Flag = False,
+    folder: Path | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
     people: str | None = None,
@@ -49,6 +50,8 @@ def serve(
 
     Example: discreet serve bank.toml --port 8000
 
+    With --folder, owners open data sets in their browser: discreet serve --folder house
+
     Put a proxy with TLS in front of it before it can be reached from outside. Several processes can serve the
     same data sets if their policies name one PostgreSQL ledger.
 
@@ -58,6 +61,9 @@ def serve(
         The policies of the data sets.
     demo
         Serve an invented table instead, with a token for an owner and one for an analyst.
+    folder
+        A folder, made if it is not there, where owners open data sets in their browser: it keeps the files that
+        they send, a policy for each data set, one ledger and the users. Its data sets are served too.
     host
         The address to listen on.
     port
@@ -80,8 +86,10 @@ def serve(
         Print the address, and the demo's tokens, as JSON.
     """
     check_installed("serve")
-    if demo == bool(policies):
-        raise InvalidParameter("exactly one of policies and --demo must be given.", parameter="policies")
+    if demo == bool(policies or folder):
+        raise InvalidParameter(
+            "policies or --folder, or else --demo, must be given, and not both.", parameter="policies"
+        )
     from discreet.apps.server import Service
     from discreet.apps.server.journal import Journal
     from discreet.apps.server.limits import Limits
@@ -93,7 +101,9 @@ def serve(
             service, tokens = open_demo_service(Path(folder), journal, at_once=at_once)
         else:
             limits, log = Limits(runners=at_once), Journal(journal or sys.stderr)
-            service = Service.open(policies, people=people, limits=limits, journal=log)
+            service = Service.open(policies, people=people, limits=limits, journal=log, folder=folder)
+            if folder is not None and not service.people.everyone():
+                tokens["owner"] = service.people.add("owner", "owner")
         opened = _open_postgres(service, host, postgres, (tls_cert, tls_key))
         second, where = None, None
         if opened is not None:
@@ -157,14 +167,15 @@ def _announce(
         facts = {"address": address, "datasets": names, "tokens": tokens, "postgres": postgres}
         print(json_module.dumps(facts), flush=True)
         return
-    print(f"discreet serves {', '.join(names)} at {address}")
+    print(f"discreet serves {', '.join(names) or 'no data set yet'} at {address}")
     if postgres is not None:
         user = "demo-analyst" if tokens else "NAME"
         host, _, port = postgres.rpartition(":")
-        place = f"host={host.strip('[]')} port={port} dbname={names[0]} user={user}"
+        place = f"host={host.strip('[]')} port={port} dbname={(names or ['NAME'])[0]} user={user}"
         print(f'  psql "{place}"  # the password is the token')
     for role, token in tokens.items():
-        print(f"  token of the demo's {role}, shown once: {token}")
+        whose = "demo's " if "analyst" in tokens else ""
+        print(f"  token of the {whose}{role}, shown once: {token}")
     if not tokens and not service.people.everyone():
         print(
             "  There are no users yet. Add one: discreet serve people add NAME --role owner --policy POLICY"

@@ -19,7 +19,7 @@ from discreet.apps.server.watch_sessions import WatchSessions
 from discreet.apps.server.worker_pool import WorkerPool, read
 from discreet.asking.answers import Answer, Book, Signer
 from discreet.asking.curator import Curator
-from discreet.asking.planning import BookPlan, Plan, as_notion, budget_of, price_of
+from discreet.asking.planning import BookPlan, Plan, as_notion, price_of
 from discreet.asking.policy import Policy, read_budget
 from discreet.asking.query_run import BookRun, ChargedRun, QueryRun
 from discreet.errors import BudgetExceeded, EngineFailure, PolicyViolation, Rationed, UnsupportedQuery
@@ -51,6 +51,28 @@ class AskResult:
         return self.answers[0].charged
 
 
+class PolicyInForce:
+    """A policy opened for questions: its curator, the plans made by it, and the workers that read data."""
+
+    def __init__(self, curator: Curator, limits: Limits) -> None:
+        self.curator, resources = curator, curator.resources
+        self.plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
+        self.plan_book = lru_cache(CACHED_BOOKS)(partial(make_book, curator))
+        resources.timeout_s = LONGEST_PASS * curator.policy.serving.deadline_s
+        resources.opening()  # raises if other processes could not open the data
+        self.pool = WorkerPool(resources.opening, **_size(curator.policy.engine, limits))
+
+    def open(self) -> None:
+        """Open engine, ledger and the first worker now."""
+        self.curator.resources.open()
+        self.pool.open()
+
+    def close(self) -> None:
+        """Stop the workers, and close files and connections."""
+        self.pool.close()
+        self.curator.close()
+
+
 class Dataset:
     """A curator behind the executor. Results that depend on data are sent at their deadline, not earlier."""
 
@@ -64,14 +86,9 @@ class Dataset:
         *,
         signer: Signer,
     ) -> None:
-        self._signer = signer
-        self._curator, self._executor, self._approvals, self._daily = curator, executor, approvals, daily
-        self._watches, resources = WatchSessions(limits), curator.resources
-        self._plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
-        self._plan_book = lru_cache(CACHED_BOOKS)(partial(make_book, curator))
-        resources.timeout_s = LONGEST_PASS * curator.policy.serving.deadline_s
-        resources.opening()  # raises if other processes could not open the data
-        self._pool = WorkerPool(resources.opening, **_size(curator.policy.engine, limits))
+        self._signer, self._limits = signer, limits
+        self._executor, self._approvals, self._daily = executor, approvals, daily
+        self._watches, self._now = WatchSessions(limits), PolicyInForce(curator, limits)
 
     @property
     def name(self) -> str:
@@ -89,6 +106,11 @@ class Dataset:
         return self._curator.policy.serving.approve_above is not None
 
     @property
+    def has_watches(self) -> bool:
+        """Whether somebody's watch is open: it ends with this object."""
+        return self._watches.any_open
+
+    @property
     def postgres_port(self) -> int | None:
         """The port that the policy names for the PostgreSQL protocol."""
         return self._curator.policy.serving.postgres
@@ -104,13 +126,13 @@ class Dataset:
 
     async def explain(self, ask: AskRequest) -> tuple[Plan, ...]:
         """Return the plans of a request: price and expected error. No data is read."""
-        plans = await self._executor.plan(partial(self._plan, ask))
+        plans = await self._executor.plan(partial(self._now.plan, ask))
         self._check_time(plans)
         return plans
 
     async def explain_book(self, request: BookRequest) -> BookPlan:
         """Return the plan of a book. No data is read."""
-        plan = await self._executor.plan(partial(self._plan_book, request))
+        plan = await self._executor.plan(partial(self._now.plan_book, request))
         most = self._curator.policy.serving.max_cells
         if plan.cells > most:
             raise UnsupportedQuery(
@@ -122,8 +144,10 @@ class Dataset:
 
     async def book(self, person: Person, request: BookRequest, *, key: str | None = None) -> Book | Approval:
         """Do for a book what `ask` does for a question."""
+        now = self._now  # the owner may change the policy while this is planned
         plan = await self.explain_book(request)
-        return await self._ask(person, BookRun(self._curator.resources, (plan,), analyst=person.name), key)
+        run = BookRun(now.curator.resources, (plan,), analyst=person.name)
+        return await self._ask(person, run, key, now.pool)
 
     async def plan_public(self, work: Callable[[Policy], T]) -> T:
         """Return what work makes of the policy, which is public; it waits with the plans for its turn."""
@@ -138,12 +162,13 @@ class Dataset:
 
         Above the policy's `approve_above`, the result may be an approval that waits for an owner.
         """
-        run = QueryRun(self._curator.resources, await self.explain(ask), analyst=person.name)
-        found = await self._ask(person, run, key)
+        now = self._now  # the owner may change the policy while this is planned
+        run = QueryRun(now.curator.resources, await self.explain(ask), analyst=person.name)
+        found = await self._ask(person, run, key, now.pool)
         return found if isinstance(found, Approval) else AskResult(found)
 
     async def _ask(
-        self, person: Person, query_run: ChargedRun[Any, Found], key: str | None
+        self, person: Person, query_run: ChargedRun[Any, Found], key: str | None, pool: WorkerPool
     ) -> Found | Approval:
         plans, used = query_run.plans, None
         if self._is_above(person, price_of(plans)) and not await self.is_free(person, plans):
@@ -155,7 +180,7 @@ class Dataset:
         async with self._reopened_if_unpaid(used), counted as keep:
             seconds = self.seconds(plans)
             try:
-                found = await self._executor.answer(self._pool, query_run, key=key, seconds=seconds)
+                found = await self._executor.answer(pool, query_run, key=key, seconds=seconds)
             except (EngineFailure, asyncio.CancelledError) as error:
                 if not isinstance(error, Busy | Unreachable):
                     keep()  # charged, and then late or failed
@@ -273,7 +298,7 @@ class Dataset:
     async def budget(self, person: Person) -> dict[str, Any]:
         """Return the budget and what this user may still spend; for an owner, also every account."""
         facts: dict[str, Any] = {
-            "budget": notion_json(budget_of(self.policy)),
+            "budget": notion_json((await self.balances(person))[0].budget),
             "remaining": notion_json(await self.remaining(person)),
             "failures": await self.failures(person),
         }
@@ -295,8 +320,9 @@ class Dataset:
 
     async def spending(self) -> dict[str, Any]:
         """Return the budget and what was spent of it."""
-        spent = await self._executor.use_ledger(lambda: self._ledger.spent)
-        return {"spent": spent, "budget": budget_of(self.policy)}
+        balances = await self._executor.use_ledger(self._ledger.balances)
+        whole = next(each for each in balances if each.account == self.name)
+        return {"spent": whole.spent, "budget": whole.budget}
 
     async def receipts(self, person: Person, charge: str) -> list[dict[str, Any]]:
         """Return the receipts of an answered charge: a user's own, or any for an owner."""
@@ -362,15 +388,36 @@ class Dataset:
 
     def open(self) -> None:
         """Open engine, ledger and the first worker now, rather than at the first question."""
-        self._curator.resources.open()
-        self._pool.open()
+        self._now.open()
+
+    def reopened(self, curator: Curator) -> "PolicyInForce":
+        """Open engine, ledger and a worker for another policy of this data set, beside those of today."""
+        opened = PolicyInForce(curator, self._limits)
+        try:
+            opened.open()
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def put_in_force(self, opened: "PolicyInForce") -> "PolicyInForce":
+        """Take every further question by another policy; return the one before, which is to be closed."""
+        before, self._now = self._now, opened
+        return before
 
     def close(self) -> None:
         """Stop the workers, and close files and connections."""
-        self._pool.close()
-        self._curator.close()
+        self._now.close()
 
     # --- helpers -------------------------------------------------------------------------------------------
+
+    @property
+    def _curator(self) -> Curator:
+        return self._now.curator
+
+    @property
+    def _pool(self) -> WorkerPool:
+        return self._now.pool
 
     @property
     def _ledger(self) -> Ledger:

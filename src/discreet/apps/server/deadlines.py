@@ -89,6 +89,11 @@ class FixedTimeExecutor:
 
         return await self._finish(slot, begin)
 
+    async def settle(self) -> None:
+        """Wait until the questions that are under way now have ended."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
+
     async def close(self) -> None:
         """Wait a while for running questions; what is left is abandoned with the process."""
         if self._tasks:

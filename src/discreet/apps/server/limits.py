@@ -22,6 +22,7 @@ class Limits:
 
     body_bytes: int = 64 * 1024
     body_s: float = 15  # how long a body may take to arrive
+    upload_bytes: int = 2 * 1024**3  # of a file of data that an owner sends
     question_characters: int = 20_000
     questions_in_a_list: int = 32
     token_per_s: float = 200

@@ -82,6 +82,12 @@ class WatchSessions:
         session.used = self._clock()
         return session
 
+    @property
+    def any_open(self) -> bool:
+        """Whether a watch that was used of late has not said its last word."""
+        oldest = self._clock() - self._limits.watch_idle_s
+        return any(each.used > oldest and not each.ended for each in self._sessions.values())
+
     def of(self, person: Person) -> dict[str, WatchSession]:
         """Return this user's watches by name, oldest first."""
         return {name: each for name, each in self._sessions.items() if each.person == person}

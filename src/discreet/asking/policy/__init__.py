@@ -24,6 +24,15 @@ from discreet.asking.policy.column import (
     spell,
     type_of,
 )
+from discreet.asking.policy.draft import (
+    ColumnDraft,
+    Draft,
+    change_setting,
+    guess_type,
+    guess_unit,
+    read_decimal,
+    write_text,
+)
 from discreet.asking.policy.frames import FrameWarning, notice_frames
 from discreet.asking.policy.locations import Commands, LedgerPlace, sibling_path, stem
 from discreet.asking.policy.policy import (
@@ -57,7 +66,9 @@ __all__ = [
     "Bound",
     "Budget",
     "Column",
+    "ColumnDraft",
     "Commands",
+    "Draft",
     "EachRow",
     "FrameWarning",
     "LedgerPlace",
@@ -74,17 +85,22 @@ __all__ = [
     "Unit",
     "UnitColumn",
     "Value",
+    "change_setting",
     "default_ledger",
     "each_row",
     "from_arguments",
     "from_policy",
     "from_toml",
+    "guess_type",
+    "guess_unit",
     "ledger_of_policy",
     "notice_frames",
     "read_budget",
+    "read_decimal",
     "read_opening",
     "sibling_path",
     "spell",
     "stem",
     "type_of",
+    "write_text",
 ]

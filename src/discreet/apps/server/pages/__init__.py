@@ -2,7 +2,15 @@
 
 from fastapi import APIRouter
 
-from discreet.apps.server.pages import answer_page, ask_page, dataset_pages, owner, session_auth, waiting_page
+from discreet.apps.server.pages import (
+    answer_page,
+    ask_page,
+    dataset_pages,
+    owner,
+    session_auth,
+    setup_page,
+    waiting_page,
+)
 
 router = APIRouter(include_in_schema=False)
 for _part in (
@@ -14,6 +22,8 @@ for _part in (
     ask_page.json_router,
     ask_page.watch_router,
     owner.router,
+    setup_page.router,
+    setup_page.json_router,
     waiting_page.router,
 ):
     router.include_router(_part)

@@ -196,10 +196,11 @@ async def _try(dataset: Dataset, visitor: Visitor, asked: AskRequest) -> list[di
     if not _DRY_RUNS.allows(visitor.person.name):
         raise busy()
     (plan,) = await dataset.explain(asked)
-    return await dataset.plan_public(partial(_draw_tried, plan))
+    return await dataset.plan_public(partial(draw_tried, plan))
 
 
-def _draw_tried(plan: Plan, policy: Policy) -> list[dict[str, str]]:
+def draw_tried(plan: Plan, policy: Policy) -> list[dict[str, str]]:
+    """Draw how a question may look, many times, on invented people."""
     belief = Belief.read(people=None, rows=None, beyond=Fraction(1, 100), policy=policy)
     runs = rehearse_often(replace(plan, after=None), belief, times=DRAWS)
     return [

@@ -31,7 +31,8 @@ async def every(request: Request, visitor: SignedIn) -> Response:
         {"name": each.name, "policy": each.policy, "gauge": await gauge_of(each, visitor)}
         for each in service_of(request).datasets.values()
     ]
-    return page("datasets.html", cards=cards, **visitor.frame)
+    can_open = service_of(request).folder is not None
+    return page("datasets.html", cards=cards, can_open=can_open, **visitor.frame)
 
 
 @router.get("/datasets/{name}")

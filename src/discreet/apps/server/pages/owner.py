@@ -180,6 +180,7 @@ async def _show(
         problem=problem.message if problem else "",
         datasets=[await _dataset(service, each, visitor) for each in service.datasets],
         days=DAYS,
+        can_open=service.folder is not None,
         **visitor.frame,
     )
 

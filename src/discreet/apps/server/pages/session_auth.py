@@ -146,13 +146,13 @@ def set_cookie(request: Request, response: Response, name: str, value: str) -> N
     response.set_cookie(name, value, max_age=int(LASTS_S), httponly=True, samesite="strict", secure=secure)
 
 
-async def read_form(request: Request, *, csrf: str) -> Mapping[str, str]:
+async def read_form(request: Request, *, csrf: str, most: int = MOST_FIELDS) -> Mapping[str, str]:
     """Return the fields of a form that carries the expected CSRF token."""
     body = await read_body(request)
     try:
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS))
+        fields = dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=most))
     except ValueError:
-        raise InvalidParameter(f"a form must have at most {MOST_FIELDS} fields.") from None
+        raise InvalidParameter(f"a form must have at most {most} fields.") from None
     check_csrf(fields.get("csrf", ""), csrf)
     return fields
 
