@@ -1,4 +1,4 @@
-"""An owner's first day: from a file and nothing else to the first answer, in the browser, with each action counted."""
+"""An owner's first day: from a file and nothing else to the first answer, each action counted."""
 
 import random
 

@@ -4,8 +4,7 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from discreet.asking.policy import ColumnDraft, Draft, change_setting, from_toml, guess_type, guess_unit
 from discreet.errors import InvalidParameter
@@ -111,6 +110,8 @@ def test_a_setting_is_changed_alone_and_comments_stay():
     assert 'the "only" one' in limited
     more = change_setting(WRITTEN, ("dataset",), "population", 100)
     assert tomllib.loads(more)["dataset"]["population"] == 100
+    assert change_setting(more, ("dataset",), "population", None) == WRITTEN
+    assert change_setting(WRITTEN, ("dataset",), "population", None) == WRITTEN
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def serve(
     demo
         Serve an invented table instead, with a token for an owner and one for an analyst.
     folder
-        A folder, made if it is not there, where owners open data sets in their browser: it keeps the files that
-        they send, a policy for each data set, one ledger and the users. Its data sets are served too.
+        A folder, made if it is not there, where owners open data sets in their browser: it keeps the files
+        that they send, a policy for each data set, one ledger and the users. Its data sets are served too.
     host
         The address to listen on.
     port
@@ -97,8 +97,8 @@ def serve(
     with ExitStack() as stack:
         tokens: dict[str, str] = {}
         if demo:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-demo-"))
-            service, tokens = open_demo_service(Path(folder), journal, at_once=at_once)
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="discreet-demo-"))
+            service, tokens = open_demo_service(Path(place), journal, at_once=at_once)
         else:
             limits, log = Limits(runners=at_once), Journal(journal or sys.stderr)
             service = Service.open(policies, people=people, limits=limits, journal=log, folder=folder)

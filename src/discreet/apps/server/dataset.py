@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context
 from functools import lru_cache, partial
 from typing import Any, Literal, TypeVar
@@ -20,7 +20,7 @@ from discreet.apps.server.worker_pool import WorkerPool, read
 from discreet.asking.answers import Answer, Book, Signer
 from discreet.asking.curator import Curator
 from discreet.asking.planning import BookPlan, Plan, as_notion, price_of
-from discreet.asking.policy import Policy, read_budget
+from discreet.asking.policy import Budget, Policy, read_budget
 from discreet.asking.query_run import BookRun, ChargedRun, QueryRun
 from discreet.errors import BudgetExceeded, EngineFailure, PolicyViolation, Rationed, UnsupportedQuery
 from discreet.kernel.accounting import notion_json
@@ -87,6 +87,7 @@ class Dataset:
         signer: Signer,
     ) -> None:
         self._signer, self._limits = signer, limits
+        self._raised: Budget | None = None  # since the policy was read
         self._executor, self._approvals, self._daily = executor, approvals, daily
         self._watches, self._now = WatchSessions(limits), PolicyInForce(curator, limits)
 
@@ -286,8 +287,9 @@ class Dataset:
         """Return the policy and the deadline. None of it is read from the data's rows."""
         serving = self._curator.policy.serving
         above = serving.approve_above
+        policy = self.policy if self._raised is None else replace(self.policy, budget=self._raised)
         return {
-            **self.policy.to_json(),
+            **policy.to_json(),
             "digest": self.policy.digest,
             "deadline_s": serving.deadline_s,
             "approve_above": None if above is None else {name: str(number) for name, number in above},
@@ -367,8 +369,10 @@ class Dataset:
 
     async def raise_budget(self, budget: Mapping[str, Any], *, reason: str) -> None:
         """Allow more: an entry in the ledger. What was spent stays spent."""
-        raised = as_notion(read_budget(budget), self.policy.relation)
+        numbers = read_budget(budget)
+        raised = as_notion(numbers, self.policy.relation)
         await self._executor.use_ledger(self._ledger.raise_budget, raised, reason=reason)
+        self._raised = numbers
 
     async def give_reason(self, person: Person, approval: str, reason: str) -> None:
         """Keep why a user asks for an approval, or an owner decided on it."""

@@ -5,6 +5,7 @@ Types are guessed from names alone, to be changed; no row is read for them.
 Tested by: tests/tables/test_draft.py
 """
 
+import contextlib
 import csv
 import json
 import re
@@ -194,25 +195,26 @@ def write_literal(value: Literal) -> str:
     return str(int(value))
 
 
-def change_setting(text: str, section: tuple[str, ...], name: str, value: Literal) -> str:
-    """Return a policy's text with one setting changed or added, and its comments kept.
+def change_setting(text: str, section: tuple[str, ...], name: str, value: Literal | None) -> str:
+    """Return a policy's text with one setting changed, added or (None) taken out, and its comments kept.
 
     Only a setting on a line of its own is changed; the result is read again, and must differ in it alone.
     """
-    line, lines = f"{name} = {write_literal(value)}", text.splitlines()
+    line = None if value is None else f"{name} = {write_literal(value)}"
+    lines = text.splitlines()
     heads = [n for n, each in enumerate(lines) if _heading(each) is not None]
     at = next((n for n in heads if _heading(lines[n]) == section), None)
     if at is None:
-        lines += ["", f"[{'.'.join(map(_key, section))}]", line]
+        lines += [] if line is None else ["", f"[{'.'.join(map(_key, section))}]", line]
     else:
         end = next((n for n in heads if n > at), len(lines))
         old = next((n for n in range(at + 1, end) if re.match(rf"\s*{re.escape(name)}\s*=", lines[n])), None)
-        if old is None:
+        if old is not None:
+            lines[old : old + 1] = [] if line is None else [line + _comment(lines[old])]
+        elif line is not None:
             lines.insert(at + 1, line)
-        else:
-            lines[old] = line + _comment(lines[old])
     changed = "\n".join(lines) + "\n"
-    if _without(changed, section, name) != _without(text, section, name):
+    if not _says(changed, _changed(text, section, name, value)):
         raise InvalidParameter(
             f"{name} of [{'.'.join(section)}] must stand on a line of its own in the policy file to be "
             "changed here. Change it in the file."
@@ -234,18 +236,27 @@ def _heading(line: str) -> tuple[str, ...] | None:
 
 
 def _comment(line: str) -> str:
-    """Return the comment behind a setting, if there surely is one."""
-    found = re.search(r"""\s+#[^"'\]}]*$""", line)
-    return found[0] if found else ""
+    """Return the comment behind a setting: from the first # without which the line says the same."""
+    for found in re.finditer(r"\s*#", line):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(line[: found.start()]) == tomllib.loads(line):
+                return line[found.start() :]
+    return ""
 
 
-def _without(text: str, section: tuple[str, ...], name: str) -> dict[str, Any] | None:
-    """Return what a policy says beside one setting; None where it cannot be read."""
-    try:
-        document = inside = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
+def _changed(text: str, section: tuple[str, ...], name: str, value: Literal | None) -> dict[str, Any]:
+    """Return what a policy shall say with one setting changed."""
+    document = inside = tomllib.loads(text)
     for part in section:
         inside = inside.setdefault(part, {})
     inside.pop(name, None)
+    if value is not None:
+        inside[name] = tomllib.loads(f"it = {write_literal(value)}")["it"]
     return document
+
+
+def _says(text: str, document: dict[str, Any]) -> bool:
+    try:
+        return tomllib.loads(text) == document
+    except tomllib.TOMLDecodeError:
+        return False

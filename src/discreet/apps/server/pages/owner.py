@@ -1,6 +1,7 @@
 """The owner page: users and tokens, budgets, the policy, approvals, and releases to review."""
 
 import unicodedata
+from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +10,8 @@ from fastapi.responses import RedirectResponse
 
 from discreet.apps.server.journal import note
 from discreet.apps.server.pages.dataset_pages import describe, newest_first
-from discreet.apps.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of
+from discreet.apps.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of, up
+from discreet.apps.server.pages.policy_changes import change_policy, changeable, write_raised
 from discreet.apps.server.pages.rendering import page
 from discreet.apps.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
 from discreet.apps.server.pages.waiting_page import read_reason
@@ -20,8 +22,18 @@ from discreet.apps.server.service import Service
 from discreet.errors import DiscreetError, InvalidParameter
 
 DONE = {
-    "raised": "The budget is raised. Write the same in the policy file, which is read at the next start.",
+    "raised": "The budget is raised, in the ledger and in the policy file.",
+    "raised_alone": "The budget is raised in the ledger. Write the same in the policy file, which is read "
+    "at the next start.",
+    "changed": "The policy is changed, and holds from now on.",
     "reserved": "The share is kept. No other analyst can spend it.",
+}
+CHANGES = {
+    "dataset.version": "version of the data",
+    "dataset.population": "about how many people",
+    "server.deadline_s": "seconds to an answer",
+    "server.approve_above": "you approve above ε",
+    "server.daily": "ε of a token in a day",
 }
 LATEST = 10  # releases of each data set, to review
 
@@ -79,10 +91,25 @@ async def raise_budget(request: Request, sent: OwnerForm, name: str) -> Response
     note(request, dataset=name)
     try:
         reason = f"{sent.visitor.person.name}: {read_reason(form)}"
-        await service.dataset(name).raise_budget(form_numbers(form, NUMBERS), reason=reason)
+        numbers = form_numbers(form, NUMBERS)
+        await service.dataset(name).raise_budget(numbers, reason=reason)
+        written = await write_raised(service, name, numbers)
     except DiscreetError as error:
         return await _show(service, sent.visitor, problem=error)
-    return _back("budgets", done="raised")
+    return _back("budgets", done="raised" if written else "raised_alone")
+
+
+@router.post("/owner/datasets/{name}/policy")
+async def change(request: Request, sent: OwnerForm, name: str) -> Response:
+    """Change what the policy says of version, people, time and limits, and serve the data set by it."""
+    service = service_of(request)
+    service.dataset(name)
+    note(request, dataset=name)
+    try:
+        changed = await change_policy(service, name, sent.fields)
+    except DiscreetError as error:
+        return await _show(service, sent.visitor, problem=error)
+    return _back("budgets", done="changed" if changed else "")
 
 
 @router.post("/owner/datasets/{name}/shares")
@@ -180,6 +207,7 @@ async def _show(
         problem=problem.message if problem else "",
         datasets=[await _dataset(service, each, visitor) for each in service.datasets],
         days=DAYS,
+        labels=defaultdict(str, CHANGES),
         can_open=service.folder is not None,
         **visitor.frame,
     )
@@ -199,6 +227,10 @@ async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, A
         "policy": dataset.describe(),
         "tables": await dataset.plan_public(describe),
         "latest": newest_first(charges)[:LATEST],
+        "budget": {
+            part: up(Fraction(str(facts["budget"][part]))) for part in NUMBERS if part in facts["budget"]
+        },
+        "changeable": changeable(dataset) if service.policy_file(name) else {},
         "waiting": sum(each.state == "waiting" for each in approvals),
     }
 

@@ -150,7 +150,7 @@ async def read_form(request: Request, *, csrf: str, most: int = MOST_FIELDS) -> 
     """Return the fields of a form that carries the expected CSRF token."""
     body = await read_body(request)
     try:
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=most))
+        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=most))
     except ValueError:
         raise InvalidParameter(f"a form must have at most {most} fields.") from None
     check_csrf(fields.get("csrf", ""), csrf)

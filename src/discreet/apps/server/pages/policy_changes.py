@@ -1,0 +1,100 @@
+"""What an owner changes later: a raised budget, a new version, limits; the policy file says it too.
+
+Who is protected, what is promised of columns and what analysts may spend alone are fixed by the ledger.
+
+Tested by: tests/server/pages/test_policy_changes.py
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from discreet.apps.server.dataset import Dataset
+from discreet.apps.server.house_folder import Setting
+from discreet.apps.server.service import Service
+from discreet.asking.policy import EachRow, from_toml, read_budget, read_decimal
+from discreet.errors import InvalidParameter
+
+
+async def write_raised(service: Service, name: str, numbers: Mapping[str, Any]) -> bool:
+    """Write a raised budget into the policy file, and return whether that was possible.
+
+    The ledger holds it already, and the file is for the next start: a policy with another budget is another
+    policy, whose answers would be paid for anew.
+    """
+    file, budget = service.policy_file(name), read_budget(numbers)
+    if file is None:
+        return False
+    stated = {part: as_decimal(number) for part, number in reversed(budget)}
+    try:
+        text = await asyncio.to_thread(file.with_settings, [(("dataset",), "budget", stated)])
+        if from_toml(text).budget != budget:
+            return False
+        await asyncio.to_thread(file.write, text)
+    except InvalidParameter:  # the file says it in another way, or cannot be written
+        return False
+    return True
+
+
+async def change_policy(service: Service, name: str, form: Mapping[str, str]) -> bool:
+    """Change what a form changes in a policy file, serve the data set by it, and return whether it does."""
+    file = service.policy_file(name)
+    settings = list(settings_of(service.dataset(name), form))
+    if file is None or not settings:
+        return False
+    await service.reopen(name, await asyncio.to_thread(file.with_settings, settings))
+    return True
+
+
+def settings_of(dataset: Dataset, form: Mapping[str, str]) -> Iterator[Setting]:
+    """Yield the settings that a form changes; an emptied one is taken out."""
+    before = changeable(dataset)
+    for field, given in form.items():
+        text = given.strip()[:200]
+        if field not in before or text == before[field]:
+            continue
+        section, _, name = field.rpartition(".")
+        table = section.removeprefix("tables.")
+        yield (section,) if table == section else ("tables", table), name, _value(dataset, name, text)
+
+
+def _value(dataset: Dataset, name: str, text: str) -> Any:
+    if not text:
+        return None
+    if name == "version" or (name, text) == ("limit", "auto"):
+        return text
+    number = read_decimal(text, name)
+    if name in ("approve_above", "daily"):
+        delta = dict(dataset.policy.budget).get("delta")
+        return {"epsilon": number, **({"delta": as_decimal(delta)} if delta else {})}
+    return number
+
+
+def changeable(dataset: Dataset) -> dict[str, str]:
+    """Return what an owner may change of a policy, by section and name, as text."""
+    policy = dataset.policy
+    serving = policy.serving
+    found = {
+        "dataset.version": policy.version,
+        "dataset.population": "" if policy.population is None else str(policy.population),
+        "server.deadline_s": f"{serving.deadline_s:g}",
+    }
+    if "epsilon" in dict(policy.budget):
+        for name, part in (("approve_above", serving.approve_above), ("daily", serving.daily)):
+            known = None if part is None else dict(part).get("epsilon")
+            found[f"server.{name}"] = "" if known is None else f"{as_decimal(known):f}"
+    for table in policy.tables:
+        if not isinstance(table.unit, EachRow):
+            found[f"tables.{table.name}.limit"] = "" if table.limit is None else str(table.limit)
+    return found
+
+
+def as_decimal(number: Fraction) -> Decimal:
+    """Return a policy's number as it is written: all of them are decimals.
+
+    >>> as_decimal(Fraction(1, 8))
+    Decimal('0.125')
+    """
+    return Context(prec=100).divide(*map(Decimal, number.as_integer_ratio()))
