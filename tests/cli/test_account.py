@@ -81,3 +81,12 @@ def test_a_training_run_is_priced_and_its_noise_found(capsys):
 def test_what_is_no_training_run_is_refused(text, capsys):
     assert run("account", "--training", text, "--json") == 2
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "invalid_parameter"
+
+
+def test_a_misspelt_law_is_told_the_right_one_and_tables_have_one_style(capsys):
+    assert run("account", "laplac(scale=10)") == 2
+    assert "Did you mean laplace?" in capsys.readouterr().err
+    assert run("account", "laplace(scale=10)") == 0
+    out = capsys.readouterr().out
+    assert "─" in out
+    assert not set("┏┃│┡") & set(out)

@@ -225,3 +225,46 @@ def test_a_label_that_looks_like_markup_is_shown_as_it_is(accounts, capsys):
     assert code == 0
     assert "[/bold]" in out
     assert "[red]" in out
+
+
+def test_the_first_cause_is_named_first(accounts, capsys):
+    code, _, err = run(capsys, "ask", "missing.csv", SQL)
+    assert code == 2
+    assert "data must be a file that exists, got 'missing.csv'" in err
+    code, _, err = run(
+        capsys, "ask", accounts, "SELECT cty FROM accounts", "--unit", "person", "--epsilon", "1"
+    )
+    assert code == 3
+    assert "'cty' is not known here. Did you mean 'city'?" in err
+    assert err.endswith("         ^^^\n")
+    code, _, err = run(
+        capsys, "ask", accounts, "SELECT city FROM accounts", "--unit", "person", "--epsilon", "1"
+    )
+    assert "must aggregate" in err
+    assert err.endswith("         ^^^^\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n1,2,3\n", "Line 3 has 3 fields, the header 2."),
+        ('a,b\n1,"2\n2"\n\n5\n', "Line 5 has 1 fields, the header 2."),
+    ],
+)
+def test_a_line_that_is_not_strict_csv_is_named_and_nothing_of_it_shown(tmp_path, capsys, text, said):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    sql = "SELECT COUNT(*) AS n FROM bad"
+    code, _, err = run(capsys, "ask", path, sql, "--unit", "a", "--epsilon", "0.1")
+    assert code == 4
+    assert said in err
+
+
+def test_explain_says_what_is_not_known_and_why(accounts, capsys):
+    sql = "SELECT AVG(debt) AS mean, MEDIAN(debt) AS middle FROM accounts"
+    terms = ("--unit", "person", "--epsilon", "1", "--bounds", "debt=0:300", "--types", "debt=number")
+    _, out, _ = run(capsys, "explain", accounts, sql, *terms)
+    assert out.endswith(
+        "Error of mean: not known before the answer, for averages until you state the population.\n"
+    )
+    assert "Expected error of middle: a rank at most" in out

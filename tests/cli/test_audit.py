@@ -137,3 +137,9 @@ def test_parameters_that_are_missing_or_unknown_are_named(capsys, parameters, sa
     assert code == 2
     assert said in err
     assert "__init__" not in err
+
+
+def test_a_misspelt_mechanism_is_told_the_right_one(capsys):
+    code, _, err = run(capsys, "laplac", "epsilon=1")
+    assert code == 2
+    assert "Did you mean Laplace?" in err

@@ -274,7 +274,7 @@ def test_sliders_of_the_lab_change_the_pictures_and_the_numbers(browser, town):
             arg=[exhibit.locator(".facts").element_handle(), before[0]],
         )
         assert exhibit.locator(".trace path").first.get_attribute("d") != before[1]
-        assert "error at 95 %" in exhibit.locator(".facts").text_content()
+        assert "error at 95%" in exhibit.locator(".facts").text_content()
         exhibit.get_by_text("Gaussian").click()
         exhibit.locator(".sub").filter(has_text="Gaussian").wait_for()
 

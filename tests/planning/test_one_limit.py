@@ -160,7 +160,7 @@ def test_an_answer_says_what_its_limit_cut_everywhere(opened):
     found = re.search(r"at most (\d+) to the number of rows", rows)
     assert found is not None
     assert 4 <= int(found[1]) <= 8  # nobody has more than 4 rows; the search is noisy
-    assert "about 0 % of units are above" in rows
+    assert "about 0% of units are above" in rows
     assert rows in str(answer)
     assert json.loads(json.dumps(answer.to_json()))["notes"] == [rows, cost]
     assert any(found[0] in line for line in answer.receipt.facts["plan"])
@@ -179,7 +179,7 @@ def test_fixed_limits_say_so_too(opened):
 def test_a_declared_limit_scales_units_above_it(opened):
     answer = opened(limit=2).ask("SELECT COUNT(*) AS n FROM visits", epsilon=2000)
     assert answer.rows[0]["n"] == pytest.approx(sum(min(2, 1 + person % 4) for person in range(400)), abs=3)
-    assert "about 50 % of units are above" in answer.notes[0]
+    assert "about 50% of units are above" in answer.notes[0]
 
 
 def test_the_plan_tells_an_error_as_a_multiple_of_the_limit_and_nothing_of_the_data(opened):

@@ -1,7 +1,7 @@
 """A watch over questions, paid for whole before the first of them."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -151,7 +151,7 @@ def open_watch(
     """
     engine = resources.reach()
     policy, book = engine.policy, Tests(resources)
-    stream = Sparse(threshold=0, relation=policy.relation, split="optimal", **terms)
+    stream = _stream(policy, terms)
     watch = Watch(
         stream,
         threshold,
@@ -165,6 +165,20 @@ def open_watch(
     )
     book.watch = resources.ledger().open_watch(request)
     return watch
+
+
+def _stream(policy: Policy, terms: Mapping[str, Any]) -> Sparse:
+    return Sparse(threshold=0, relation=policy.relation, split="optimal", **terms)
+
+
+def watch_margin(policy: Policy, terms: Mapping[str, Any], *, questions: int) -> float:
+    """Return how far a number must be from the threshold so that, in 95 of 100 cases, all answers are right.
+
+    It holds for numbers that one unit moves by no more than the watch's sensitivity; one that is moved by k
+    times as much must be k times as far.
+    """
+    named = {name: term for name, term in terms.items() if name != "threshold"}
+    return _stream(policy, named).margin(queries=questions)
 
 
 def _price(policy: Policy, stream: Sparse) -> ApproxDP | None:

@@ -31,9 +31,7 @@ def test_the_form_asks_without_a_script_and_leads_to_an_answer_that_stays_free(t
     spent = town.spent()
     assert (reply.status_code, address.rpartition("/")[0]) == (303, "/datasets/town/answers")
     page = visitor.get(address).text
-    assert all(
-        word in page for word in ("Ottawa", "± holds with 90 % confidence", "ε 0.5", "from the ledger")
-    )
+    assert all(word in page for word in ("Ottawa", "± holds with 90% confidence", "ε 0.5", "from the ledger"))
     found = visitor.get(address + ".json").json()
     said, header, first, *_ = visitor.get(address + ".csv").text.splitlines()
     assert said.startswith("# at most 1 row of a unit")
@@ -98,7 +96,7 @@ def test_two_answers_are_compared_by_both_of_their_intervals(town, visitor):
     )
     different = visitor.get(f"/datasets/town/compare?one={one}&other={other}").text
     assert different.count(">yes<") == 2
-    assert "at least 90 % confidence" in different
+    assert "at least 90% confidence" in different
     assert visitor.get(f"/datasets/town/compare?one={one}&other={again}").text.count(">yes<") <= 2
     assert "Not found" in visitor.get(f"/datasets/town/compare?one={one}&other=99999").text
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from discreet.kernel.mechanisms import Sparse
 from server.pages.visiting import Visitor
 from server.running import promptly, write_policy
 
@@ -100,3 +101,19 @@ def test_another_sees_and_reaches_nothing_of_it(visitor, town):
     for path in (PLACE, f"{watch}/test", f"{watch}/stop"):
         assert visitor.post(path, data={"csrf": "guessed", "sql": COUNT}).status_code == 403
     assert "Above 4242?" in shown(visitor)
+
+
+def test_how_sure_a_watch_is_can_be_seen_before_it_is_paid_for(visitor, town):
+    before = town.spent()
+    terms = {"threshold": "100", "epsilon": "2", "count": "1", "do": "look"}
+    reply = visitor.send_form(PLACE, seen_at=PLACE, questions="50", **terms)
+    assert reply.status_code == 200
+    said = re.search(r"counts of people that are ([0-9.]+) or more away", html.unescape(reply.text))
+    stream = Sparse(threshold=0, epsilon=2, count=1, sensitivity=1, split="optimal")
+    assert float(said[1]) >= stream.margin(queries=50)
+    assert float(said[1]) < 1.01 * stream.margin(queries=50)
+    assert town.spent() == before
+    assert "Above 100?" not in html.unescape(visitor.get(PLACE).text)
+    for wrong in ("0", "-1", "many", "9999999"):
+        reply = visitor.send_form(PLACE, seen_at=PLACE, questions=wrong, **terms)
+        assert reply.status_code == 400

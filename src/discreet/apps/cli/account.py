@@ -174,6 +174,7 @@ def _number(value: float) -> str:
 
 
 def _show(answer: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
@@ -181,7 +182,7 @@ def _show(answer: dict[str, Any]) -> None:
     if "training" in answer:
         console.print(answer["training"])
     console.print(f"[bold]{answer['loss']}[/bold]  under {answer['relation']}")
-    table = Table("notion", "cost", "what it says")
+    table = Table("notion", "cost", "what it says", box=SIMPLE_HEAD)
     interval = answer["epsilon"]
     table.add_row(
         f"epsilon at delta {answer['delta']:g}",
@@ -197,7 +198,7 @@ def _show(answer: dict[str, Any]) -> None:
         table.add_row(f"delta at epsilon {answer['at_epsilon']:g}", f"{there.upper:.9g}", f"in {there}")
     table.add_row("epsilon, pure", _number(answer["pure_epsilon"]), "the largest loss of all")
     table.add_row("rho, zCDP", _number(answer["rho"]), "Rényi divergence of order a is at most a rho")
-    table.add_row("mu, Gaussian DP", _number(answer["mu"]), "for Gaussians alone")
+    table.add_row("mu, Gaussian DP", _number(answer["mu"]), "a Gaussian of this mu tells as much or more")
     for order, value in answer["renyi"].items():
         table.add_row(f"Rényi, order {order}", _number(value), "")
     console.print(table)

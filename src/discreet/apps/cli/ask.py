@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import discreet
-from discreet.apps.cli.shared import DataOptions, Flag, PriceOptions, fitted, open_curator, waiting
+from discreet.apps.cli.shared import (
+    DataOptions,
+    Flag,
+    PriceOptions,
+    check_there,
+    fitted,
+    open_curator,
+    waiting,
+)
 from discreet.errors import DiscreetError, InvalidParameter
 
 _DATA, _PRICE = DataOptions(), PriceOptions()
@@ -47,6 +55,7 @@ def ask(
     """
     from discreet.asking.answers import Described
 
+    check_there(data, opened.engine)
     curator, note = open_curator(data, opened)
     if note and not (json or csv):
         print(note, file=sys.stderr)
@@ -90,7 +99,14 @@ def explain(
     curator, _ = open_curator(data, opened)
     with curator:
         plan = curator.explain(question, **priced.terms())
-    print(json_module.dumps(plan.to_json()) if json else fitted(str(plan)))
+    if json:
+        print(json_module.dumps(plan.to_json()))
+        return
+    print(fitted(str(plan)))
+    unknown = [name for name, error in plan.errors.items() if error is None and name not in plan.missed]
+    if unknown:
+        remedy = "" if plan.policy.population else ", for averages until you state the population"
+        print(fitted(f"Error of {', '.join(unknown)}: not known before the answer{remedy}."))
 
 
 def _check_plot(plot: Path, plan: Any) -> None:

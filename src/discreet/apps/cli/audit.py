@@ -1,5 +1,6 @@
 """discreet audit: attack a claim from the command line."""
 
+import difflib
 import importlib
 import json
 import sys
@@ -161,7 +162,10 @@ def _mechanism(name: str, parameters: tuple[str, ...]) -> Any:
     kind = {known.__name__.lower(): known for known in mechanisms.ALL}.get(name.lower())
     if kind is None:
         known = ", ".join(each.__name__ for each in mechanisms.ALL)
-        raise InvalidParameter(f"target must be one of {known}, or module:function, got {name!r}.")
+        by_name = {each.__name__.lower(): each.__name__ for each in mechanisms.ALL}
+        near = difflib.get_close_matches(name.lower(), by_name, n=1)
+        hint = f" Did you mean {by_name[near[0]]}?" if near else ""
+        raise InvalidParameter(f"target must be one of {known}, or module:function, got {name!r}.{hint}")
     given = {}
     for parameter in parameters:
         key, equals, value = parameter.partition("=")

@@ -55,12 +55,13 @@ def budget(
 
 
 def _show(balances: list[Any]) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     from discreet.kernel.accounting import describe
 
-    table = Table("account", "rule", "budget", "spent", "remaining")
+    table = Table("account", "rule", "budget", "spent", "remaining", box=SIMPLE_HEAD)
     for balance in balances:
         parts = (balance.budget, balance.spent, balance.remaining)
         table.add_row(balance.account, balance.rule, *(describe(part) for part in parts))

@@ -149,6 +149,15 @@ class PriceOptions:
         return terms
 
 
+def check_there(data: Path, engine: str | None) -> None:
+    """Refuse a data file that is not there, before anything else is asked for."""
+    import glob
+
+    path = str(data).partition("#")[0]  # a table inside a file follows #
+    if "://" not in (engine or "") and not glob.glob(path):
+        raise InvalidParameter(f"data must be a file that exists, got {path!r}.", parameter="data")
+
+
 def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
     """Return the curator of a policy or data file, and a note if a budget was assumed."""
     from discreet.asking.curator import Curator

@@ -22,6 +22,7 @@ from discreet.asking.curator import Curator
 from discreet.asking.planning import BookPlan, Plan, as_notion, price_of
 from discreet.asking.policy import Budget, Policy, read_budget
 from discreet.asking.query_run import BookRun, ChargedRun, QueryRun
+from discreet.asking.watching import watch_margin
 from discreet.errors import BudgetExceeded, EngineFailure, PolicyViolation, Rationed, UnsupportedQuery
 from discreet.kernel.accounting import notion_json
 from discreet.kernel.ledger import Balance, Ledger, Verification
@@ -229,6 +230,10 @@ class Dataset:
             watch = await self._executor.use_ledger(opening)
             keep()
         return self._watches.add(person, watch, terms, key)
+
+    async def look_at_watch(self, terms: Mapping[str, Any], *, questions: int) -> float:
+        """Return how far from its threshold a watch of so many questions is right; nothing is charged."""
+        return await self.plan_public(partial(watch_margin, terms=terms, questions=questions))
 
     def watches(self, person: Person) -> list[dict[str, Any]]:
         """Return this user's watches in this process, oldest first, with their questions and answers."""

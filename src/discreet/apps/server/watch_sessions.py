@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.apps.server.http_errors import busy, not_found
 from discreet.apps.server.limits import Limits
-from discreet.apps.server.people import Person
+from discreet.apps.server.people import Person, now
 from discreet.asking.watching import Watch
 from discreet.errors import LedgerConflict
 
@@ -31,7 +31,7 @@ class WatchSession:
 
     def add_round(self, question: str, *, above: bool) -> None:
         """Keep an answer that was sent."""
-        self.rounds.append({"sql": question, "above": above})
+        self.rounds.append({"sql": question, "above": above, "time": now()})
         del self.rounds[:-MOST_ROUNDS]
         self.ended = self.watch.finished
 

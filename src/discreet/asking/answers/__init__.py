@@ -17,7 +17,14 @@ from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
 from discreet.asking.answers.stored_book import as_stored, measured, restore_book, store_book
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme, elide, text_width, ticks
-from discreet.asking.answers.wording import align, columns_with_intervals, show_error, show_value, uneven_ends
+from discreet.asking.answers.wording import (
+    align,
+    as_csv,
+    columns_with_intervals,
+    show_error,
+    show_value,
+    uneven_ends,
+)
 
 __all__ = [
     "COLOURS",
@@ -41,6 +48,7 @@ __all__ = [
     "Signer",
     "Theme",
     "align",
+    "as_csv",
     "as_stored",
     "bounds_of",
     "check_receipt",

@@ -103,7 +103,7 @@ class LimitedTotal(Estimator):
         facts, what = self.facts(row), what_of(self.limited.plan)
         said = (
             f"a unit adds at most {readable(float(facts.limit))} to {what}, over all groups: above it rows "
-            f"count less than fully; about {100 * facts.share:.0f} % of units are above"
+            f"count less than fully; about {100 * facts.share:.0f}% of units are above"
         )
         if self.limited.measures_spill(self._facts(row)[1]):
             return f"{said}; lower ends of intervals hold, upper ends are estimated"

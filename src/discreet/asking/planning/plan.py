@@ -194,6 +194,12 @@ class Plan:
         return {name: self._error_of(slot) for name, slot in self._aggregates()}
 
     @property
+    def missed(self) -> dict[str, str]:
+        """What each choice may miss, in words, before anything is spent: it has no error in value."""
+        found = [(name, slot, self._choice_error_of(slot)) for name, slot in self._aggregates()]
+        return {name: self._missed(slot, error) for name, slot, error in found if error is not None}
+
+    @property
     def counts(self) -> tuple[str, ...]:
         """The columns that are a COUNT and nothing else."""
         kinds = ("count_rows", "count", "count_units", "count_distinct")

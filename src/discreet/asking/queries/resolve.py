@@ -265,6 +265,16 @@ class Release:
         return Slot(len(self.keys) + self.aggregates.index(node), type=node.type, place=node.place)
 
 
+def _refuse_unknown(expression: Expression | None, scope: Scope) -> None:
+    """Refuse a name that is not known, which is what to mend first."""
+    if expression is not None:
+        try:
+            assign_types(expression, scope)
+        except UnsupportedQuery as error:
+            if error.fields.get("reason") == "unknown_column":
+                raise
+
+
 def _resolve_question(query: Select, policy: Policy) -> Question:
     rows = source_of(query, policy)
     if is_public(rows):
@@ -273,7 +283,9 @@ def _resolve_question(query: Select, policy: Policy) -> Question:
         for each in query.outputs:
             if each.expression is not None and has_window(each.expression):
                 refuse(*ADVICE["Window"], each.expression)
-        refuse("rows", "A question must aggregate: no row is shown. Use COUNT, SUM, AVG ...", query)
+            _refuse_unknown(each.expression, Scope(rows.fields))
+        first = query.outputs[0].expression
+        refuse("rows", "A question must aggregate: no row is shown. Use COUNT, SUM, AVG ...", first or query)
     scope = Scope(rows.fields)
     aliases = {each.name.lower(): each.expression for each in query.outputs if each.expression is not None}
     keys = [assign_types(expand(key, aliases, scope), scope) for key in query.keys]

@@ -5,6 +5,7 @@ constructors below. Nothing is evaluated. What a loss prints is read back as the
 """
 
 import ast
+import difflib
 import operator
 import re
 from collections.abc import Callable
@@ -114,7 +115,9 @@ class _Reader:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in LAWS and name not in CHANGES:
             known = ", ".join([*LAWS, *CHANGES])
-            raise InvalidParameter(f"a loss must be one of {known}, got {name[:60]}.")
+            near = difflib.get_close_matches(name, [*LAWS, *CHANGES], n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InvalidParameter(f"a loss must be one of {known}, got {name[:60]}.{hint}")
         if any(keyword.arg is None for keyword in node.keywords):
             raise _unreadable("it unpacks arguments")
         positional = [self._node(item) for item in node.args]

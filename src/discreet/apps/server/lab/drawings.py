@@ -36,7 +36,7 @@ def neighbours(settings: Settings) -> Drawing:
         pictures.neighbours(mechanism),
         (
             ("noise scale", _short(mechanism.sigma if isinstance(mechanism, Gaussian) else mechanism.scale)),
-            ("error at 95 %", f"± {mechanism.error(confidence=CONFIDENCE):.4g}"),
+            ("error at 95%", f"± {mechanism.error(confidence=CONFIDENCE):.4g}"),
             ("largest ratio of likelihoods", ratio),
         ),
     )
@@ -51,7 +51,7 @@ def output_loss(settings: Settings) -> Drawing:
         (
             ("largest loss", _epsilon(loss.epsilon(delta=0))),
             ("exact ε at this δ", _epsilon(loss.epsilon(delta=settings["delta"]))),
-            ("error at 95 %", f"± {mechanism.error(confidence=CONFIDENCE):.4g}"),
+            ("error at 95%", f"± {mechanism.error(confidence=CONFIDENCE):.4g}"),
         ),
     )
 
@@ -116,7 +116,7 @@ def sparse_vector(settings: Settings) -> Drawing:
         (
             ("noise on the threshold", f"Lap({_short(far * sparse.noise.threshold)})"),
             ("noise on each value", f"Lap({_short(far * sparse.noise.query)})"),
-            ("correct at 95 % when this far away", f"{sparse.margin(queries=QUESTIONS):.4g}"),
+            ("correct at 95% when this far away", f"{sparse.margin(queries=QUESTIONS):.4g}"),
             ("price of the whole stream", f"ε = {_short(settings['epsilon'])}"),
         ),
     )

@@ -10,6 +10,7 @@ from discreet.apps.server.pages import (
     session_auth,
     setup_page,
     waiting_page,
+    watch_page,
 )
 
 router = APIRouter(include_in_schema=False)
@@ -20,7 +21,7 @@ for _part in (
     answer_page.page_router,
     ask_page.page_router,
     ask_page.json_router,
-    ask_page.watch_router,
+    watch_page.router,
     owner.router,
     setup_page.router,
     setup_page.json_router,

@@ -225,7 +225,7 @@ def said(shown: Shown) -> list[str]:
     """Return what is said under a table, a sentence each."""
     words = []
     if shown.has_intervals:
-        words.append(f"± holds with {100 * shown.confidence:.6g} % confidence.")
+        words.append(f"± holds with {100 * shown.confidence:.6g}% confidence.")
     elif shown.rows and shown.noisy:
         words.append("Chosen by noise, without ±: the plan says how far the choice may be from the best.")
     if not shown.rows:
@@ -260,7 +260,8 @@ async def compare(request: Request, visitor: Reader, name: str) -> Response:
     facts = None
     if len(pair) == 2 and pair[0].shown is not None and pair[1].shown is not None:
         try:
-            facts = differences(pair[0].shown, pair[1].shown)
+            work = partial(differences, pair[0].shown, pair[1].shown)
+            facts = await service_of(request).executor.plan(work)
         except InvalidParameter as error:
             problem = error.message
     given = {which: asked.get(which, "")[:18] for which in ("one", "other")}

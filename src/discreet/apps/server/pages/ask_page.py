@@ -4,7 +4,6 @@ It uses the data set's own `explain` and `ask`, as REST does, with the same dead
 """
 
 import secrets
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -25,14 +24,18 @@ from discreet.apps.server.pages.dataset_pages import describe, examples, gauge_o
 from discreet.apps.server.pages.gauge import SYMBOLS, cost_of_plan, odds_of, price_of_plan, price_words, up
 from discreet.apps.server.pages.question_builder import building_blocks, sql_name, sql_value
 from discreet.apps.server.pages.rendering import WIDTHS, cell_of, page
-from discreet.apps.server.pages.session_auth import Form, PageRoute, SignedIn, Visitor, check_csrf, read_form
+from discreet.apps.server.pages.session_auth import (
+    PageRoute,
+    SignedIn,
+    Visitor,
+    check_csrf,
+    read_form,
+)
 from discreet.apps.server.request_bodies import (
-    WATCH_TERMS,
     AskRequest,
     form_numbers,
     read_ask,
     read_question,
-    read_watch,
 )
 from discreet.apps.server.rest.bearer_auth import read_body, service_of
 from discreet.asking.answers import Answer
@@ -180,16 +183,24 @@ async def _look(dataset: Dataset, visitor: Visitor, asked: AskRequest, *, tries:
 
 
 def say_errors(plan: Plan) -> list[dict[str, str]]:
-    """Say how far each number may be from the bounded truth."""
-    share = f"{float(100 * plan.confidence):.6g} of 100 cases"
-    return [
-        {
-            "name": name,
-            "text": "not known beforehand" if error is None else f"± {readable_up(error)}",
-            "of": f"of the bounded truth, in {share}" if error is not None else "",
-        }
-        for name, error in plan.errors.items()
-    ]
+    """Say how far each number may be from the bounded truth, or what a choice may miss."""
+    share = f"in {float(100 * plan.confidence):.6g} of 100 cases"
+    lines = []
+    for name, error in plan.errors.items():
+        text, of = "not known beforehand", _remedy(plan)
+        if error is not None:
+            text, of = f"± {readable_up(error)}", f"of the bounded truth, {share}"
+        elif name in plan.missed:
+            text, of = "chosen by noise:", f"{plan.missed[name]}, {share}"
+        lines.append({"name": name, "text": text, "of": of})
+    return lines
+
+
+def _remedy(plan: Plan) -> str:
+    """Say what would make an error known."""
+    if any(table.limit == "auto" for table in plan.policy.tables):
+        return "The limit is found first. Try it on invented people."
+    return "" if plan.policy.population else "The owner has not stated how many people there are."
 
 
 async def _try(dataset: Dataset, visitor: Visitor, asked: AskRequest) -> list[dict[str, str]]:
@@ -229,8 +240,9 @@ async def ask(request: Request, visitor: SignedIn, name: str) -> Response:
                 "charge": result.charge,
                 "charged": result.charged,
                 "price": price_words(answer.receipt.facts["price"]),
-                "table": table_of(answer),
-                "chart": charts_of(answer.shown),
+                **await dataset.plan_public(
+                    lambda _: {"table": table_of(answer), "chart": charts_of(answer.shown)}
+                ),
                 "gauge": (await gauge_of(dataset, visitor)).parts({}),
             }
         )
@@ -278,83 +290,3 @@ def table_of(answer: Answer) -> dict[str, Any]:
         "left_out": max(0, len(answer.rows) - MOST_ROWS),
         "says": said(answer.shown),
     }
-
-
-# The watches page: open a watch, ask it questions, stop it. It needs no script.
-
-WAITS = "This price needs an owner\u2019s approval. Open the watch again once it is approved."
-
-watch_router = APIRouter(include_in_schema=False, route_class=PageRoute)
-
-
-@watch_router.get("/datasets/{name}/watches")
-async def show(request: Request, visitor: SignedIn, name: str) -> Response:
-    """Show the user's own watches in this process."""
-    return await _show(service_of(request).dataset(name), visitor)
-
-
-@watch_router.post("/datasets/{name}/watches")
-async def begin(request: Request, sent: Form, name: str) -> Response:
-    """Open a watch."""
-    dataset = _dataset(request, name)
-    try:
-        terms, key = read_watch(form_numbers(sent.fields, WATCH_TERMS)), sent.fields.get("key") or None
-        opened = await dataset.open_watch(sent.visitor.person, terms, key=key)
-    except DiscreetError as error:
-        return await _show(dataset, sent.visitor, problem=error, filled=sent.fields)
-    if isinstance(opened, Approval):
-        return await _show(dataset, sent.visitor, waits=WAITS)
-    return _back(name)
-
-
-@watch_router.post("/datasets/{name}/watches/{watch}/test")
-async def test(request: Request, sent: Form, name: str, watch: str) -> Response:
-    """Ask a watch its next question."""
-    dataset = _dataset(request, name)
-    try:
-        question = read_question(sent.fields.get("sql"), service_of(request).limits)
-        note(request, question=digest_of([question]))
-        await dataset.test(sent.visitor.person, watch, question)
-    except DiscreetError as error:
-        return await _show(dataset, sent.visitor, problem=error, filled={**sent.fields, "watch": watch})
-    return _back(name)
-
-
-@watch_router.post("/datasets/{name}/watches/{watch}/stop")
-async def stop(request: Request, sent: Form, name: str, watch: str) -> Response:
-    """Stop a watch."""
-    _dataset(request, name).stop_watch(sent.visitor.person, watch)
-    return _back(name)
-
-
-def _dataset(request: Request, name: str) -> Dataset:
-    note(request, dataset=name)
-    return service_of(request).dataset(name)
-
-
-def _back(name: str) -> Response:
-    return RedirectResponse(f"/datasets/{quote(name, safe='')}/watches", status_code=303)
-
-
-async def _show(
-    dataset: Dataset,
-    visitor: Visitor,
-    *,
-    problem: DiscreetError | None = None,
-    filled: Mapping[str, str] | None = None,
-    waits: str = "",
-) -> Response:
-    return page(
-        "watches.html",
-        status=problem.status if problem else 202 if waits else 200,
-        dataset=dataset,
-        watches=dataset.watches(visitor.person),
-        gauge=await gauge_of(dataset, visitor),
-        example=f"SELECT COUNT(*) FROM {sql_name(dataset.policy.tables[0].name)}",  # noqa: S608  text to edit
-        seconds=dataset.describe()["deadline_s"],
-        problem=problem.message.splitlines()[0] if problem else "",  # the other lines underline plain text
-        waits=waits,
-        filled=defaultdict(str, filled or {}),
-        key=secrets.token_hex(16),  # a form that is sent twice opens one watch
-        **visitor.frame,
-    )

@@ -1,5 +1,6 @@
 """The pages of a data set: the list, what may be asked column by column, the budget, and the history."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +16,7 @@ from discreet.apps.server.pages.question_builder import NUMERIC, sql_name, uses_
 from discreet.apps.server.pages.rendering import WIDTHS, page
 from discreet.apps.server.pages.session_auth import OwnerForm, PageRoute, SignedIn, Visitor
 from discreet.apps.server.rest.bearer_auth import service_of
+from discreet.asking.answers import as_csv
 from discreet.asking.policy import Column, EachRow, Policy, PublicTable, Table, Through, spell
 from discreet.kernel.ledger import Record, Verification
 
@@ -53,7 +55,36 @@ async def one(request: Request, visitor: SignedIn, name: str) -> Response:
 @router.get("/datasets/{name}/history")
 async def history(request: Request, visitor: SignedIn, name: str) -> Response:
     """Show what was released: an analyst's own questions, or everything to an owner."""
-    return await _show_history(service_of(request).dataset(name), visitor)
+    asked = request.query_params
+    wanted = {field: asked.get(field, "").strip()[:200] for field in ("find", "who")}
+    return await _show_history(service_of(request).dataset(name), visitor, wanted)
+
+
+@router.get("/datasets/{name}/history.csv")
+async def history_file(request: Request, visitor: SignedIn, name: str) -> Response:
+    """Download the same as a table, oldest first."""
+    records = await service_of(request).dataset(name).history(visitor.person)
+    table = await service_of(request).executor.plan(partial(history_csv, records))
+    headers = {"content-disposition": 'attachment; filename="history.csv"'}
+    return Response(table, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def history_csv(records: list[dict[str, Any]]) -> str:
+    """Return records as CSV that no spreadsheet runs."""
+    columns = [field.name for field in fields(Record)]
+    lines = [columns, *([as_csv(record.get(name)) for name in columns] for record in records)]
+    return "".join(",".join(line) + "\n" for line in lines)
+
+
+def matching(records: list[dict[str, Any]], wanted: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the records of a person, or of all, that hold a text."""
+    text, who = wanted["find"].casefold(), wanted["who"]
+    return [
+        each
+        for each in records
+        if (not who or each["analyst"] == who)
+        and text in " ".join(str(each[part] or "") for part in ("question", "reason", "state")).casefold()
+    ]
 
 
 @router.post("/datasets/{name}/verify")
@@ -64,14 +95,24 @@ async def verify(request: Request, sent: OwnerForm, name: str) -> Response:
 
 
 async def _show_history(
-    dataset: Dataset, visitor: Visitor, *, verified: Verification | None = None
+    dataset: Dataset,
+    visitor: Visitor,
+    wanted: Mapping[str, str] | None = None,
+    *,
+    verified: Verification | None = None,
 ) -> Response:
     records, gauge = await dataset.history(visitor.person), await _history_gauge(dataset, visitor)
+    wanted = wanted or {"find": "", "who": ""}
+    found = matching(newest_first(records), wanted)
     return page(
         "history.html",
         dataset=dataset,
-        records=newest_first(records)[:SHOWN_RECORDS],
-        count=len(records),
+        records=found[:SHOWN_RECORDS],
+        count=len(found),
+        any_at_all=bool(records),
+        wanted=wanted,
+        everyone=sorted({each["analyst"] for each in records if each.get("analyst")}),
+        has_delta=any(Fraction(each.get("delta") or 0) for each in records),
         gauge=gauge,
         spent=spending(records, gauge, of_all=visitor.person.is_owner),
         verified=verified,

@@ -163,7 +163,7 @@ OPEN_WATCH = record(
         "watch": TEXT,
         "terms": by_name(TEXT),
         "finished": FLAG,
-        "rounds": many(record({"sql": TEXT, "above": FLAG})),
+        "rounds": many(record({"sql": TEXT, "above": FLAG, "time": TEXT})),
     }
 )
 TEST = record({"sql": {"type": "string", "minLength": 1}})

@@ -189,9 +189,8 @@
 
   function table(found) {
     const element = document.createElement("table");
-    const caption = element.createCaption();
     if (found.left_out) found.says.push(`${found.left_out} more rows are not shown.`);
-    caption.textContent = found.says.join(" ");
+    byId("says").textContent = found.says.join(" ");
     const head = element.createTHead().insertRow();
     found.columns.forEach((name, i) => {
       const cell = document.createElement("th");

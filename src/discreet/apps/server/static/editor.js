@@ -117,7 +117,7 @@ const Editor = (() => {
         event.preventDefault();
         const step = event.key === "ArrowDown" ? 1 : -1;
         choose((active + step + shown.length) % shown.length);
-      } else if (!list.hidden && event.key === "Enter" && active >= 0 && !event.ctrlKey) {
+      } else if (!list.hidden && ["Enter", "Tab"].includes(event.key) && !event.shiftKey && active >= 0 && !event.ctrlKey) {
         event.preventDefault();
         insert(active);
       } else if (!list.hidden && event.key === "Escape") {

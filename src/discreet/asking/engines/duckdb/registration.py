@@ -189,9 +189,12 @@ class Registrar:
             )),
         ]  # fmt: skip
         options.append(_as_texts(header))
-        self._read_texts(
-            "read_csv", table, paths, options, "strict CSV: a header, then as many fields a line"
-        )
+        what = "strict CSV: a header, then as many fields a line"
+        try:
+            self._read_texts("read_csv", table, paths, options, what)
+        except PolicyViolation as error:
+            place = _first_uneven(paths, len(header), delimiter)
+            raise PolicyViolation(f"{error.message}{place}", table=table.name) from None
         self._convert(table, header, name)
         self._connection.execute("DROP TABLE raw")
 
@@ -301,6 +304,23 @@ def read_header(path: str, delimiter: str) -> list[str]:
     if not header or any(not field for field in header):
         raise PolicyViolation("A CSV file must begin with the names of its columns.")
     return header
+
+
+def _first_uneven(paths: list[str], fields: int, delimiter: str) -> str:
+    """Say which line of which file first has too few or too many fields; empty where none has."""
+    import gzip
+
+    for path in paths:
+        opener = gzip.open if path.endswith(".gz") else open
+        unread = contextlib.suppress(ValueError, OSError, EOFError, zlib.error, csv.Error)
+        with unread, opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            reader, before = csv.reader(file, delimiter=delimiter, strict=True), 0
+            for row in reader:
+                if row and len(row) != fields:
+                    where = f" of {Path(path).name!r}" if len(paths) > 1 else ""
+                    return f" Line {before + 1}{where} has {len(row)} fields, the header {fields}."
+                before = reader.line_num
+    return ""
 
 
 def read_fields(path: str) -> list[str]:
