@@ -95,3 +95,27 @@ def test_check_without_the_data_file_still_checks(tmp_path, capsys):
     )
     assert run("policy", "check", policy) == 0
     assert "the source is not there" in capsys.readouterr().out
+
+
+def test_check_says_which_labels_of_a_public_table_are_paid_for(csv, tmp_path, capsys):
+    (tmp_path / "cities.csv").write_text("city,region\nOttawa,east\n")
+    text = """
+[dataset]
+id = "accounts"
+population = 100
+budget = { epsilon = 1 }
+[tables.accounts]
+source = "accounts.csv"
+unit = "person"
+[public.cities]
+source = "cities.csv"
+key = "city"
+[public.cities.columns]
+city = { type = "text", keys = ["Ottawa"] }
+"""
+    policy = tmp_path / "accounts.toml"
+    policy.write_text(text)
+    assert run("policy", "check", policy) == 0
+    said = capsys.readouterr().out
+    assert "cities.region: no keys" in said
+    assert "cities.city" not in said

@@ -57,6 +57,19 @@ def test_a_stream_stops_after_its_last_above():
     assert "it stopped at 7 of 10" in picture.subtitle
 
 
+def test_a_stream_shows_where_noise_decides_and_names_false_alarms():
+    sparse = dp.Sparse(epsilon=1, threshold=1000, count=4)
+    values = [1000 - 1e-3, 0.0, 5000.0] * 20
+    picture = stream(sparse, values)
+    low, high = ({*trace["y"]} for trace in picture.traces[:2])
+    far = sparse.margin(queries=len(values))
+    assert (low, high) == ({1000 - far}, {1000 + far})
+    above = set(named(picture, "said “above”")["x"])
+    false = {x for x in above if values[int(x) - 1] < 1000}
+    drawn = [trace["x"] for trace in picture.traces if trace.get("name") == "a false alarm"]
+    assert drawn == ([sorted(false)] if false else [])
+
+
 def test_somebody_leaks_with_the_stated_probability():
     assert someone_leaks(1e-6, people=10**6) == pytest.approx(1 - math.exp(-1), rel=1e-6)
     dots = named(leaks(delta=1e-6, people=1000), "n = 1,000")

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import re
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ import pytest
 
 from discreet.apps.server.journal import HEADERS
 from discreet.apps.server.lab import make_lab, titles
+from discreet.apps.server.lab.drawings import output_loss
 from discreet.apps.server.lab.exhibits import EXHIBITS, Slider
 from discreet.apps.site import slug
 from discreet.kernel.losses import compose_advanced
@@ -170,3 +172,11 @@ def test_what_nobody_foresaw_carries_every_header_and_none_of_its_words(lab, mon
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
     assert set(HEADERS.items()) <= set(reply.headers.items())
     assert "secret" not in reply.text
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "0.1", "0.3", "0.7", "2"])
+def test_the_largest_loss_is_the_promise_and_no_float_beside_it(epsilon):
+    settings = {"epsilon": Fraction(epsilon), "delta": Fraction(1, 10**6), "sensitivity": Fraction(1)}
+    drawn = output_loss({**settings, "noise": "Laplace"})
+    assert dict(drawn.facts)["largest loss"] == epsilon
+    assert dict(output_loss({**settings, "noise": "Gaussian"}).facts)["largest loss"] == "unbounded"

@@ -8,7 +8,7 @@ from cyclopts import App
 
 from discreet.apps.cli.shared import Flag, fitted
 from discreet.asking.engines.duckdb.registration import describe_file
-from discreet.asking.policy import Column, Policy, Table, Through, Type, UnitColumn, from_policy
+from discreet.asking.policy import Column, Policy, PublicTable, Table, Through, Type, UnitColumn, from_policy
 from discreet.errors import InvalidParameter
 
 app = App(name="policy", help="Write the skeleton of a policy, or check one.")
@@ -123,6 +123,22 @@ def find_gaps(policy: Policy) -> Iterator[dict[str, str]]:
         for column in columns or table.columns:
             if not (isinstance(table.unit, UnitColumn) and column.name == table.unit.column):
                 yield from _column_gaps(table.name, column)
+    for public in policy.public:
+        yield from _public_gaps(public)
+
+
+def _public_gaps(table: PublicTable) -> Iterator[dict[str, str]]:
+    """Find labels that anyone may read, and that questions pay for all the same."""
+    known = {column.name.lower(): column for column in table.columns}
+    names = [*known]
+    if table.source is not None and Path(table.source).is_file():
+        names = list(describe_file(table.source))
+    for name in names:
+        stated = known.get(name.lower())
+        if stated is None or (stated.type == "text" and stated.keys is None):
+            yield _gap(
+                table.name, name, "no keys", "GROUP BY it after a join costs delta and hides rare labels"
+            )
 
 
 def _gap(table: str, column: str, missing: str, questions: str) -> dict[str, str]:

@@ -156,11 +156,14 @@ def stream(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Picture:
     above = [i for i, answer in enumerate(said) if answer]
     below = [i for i, answer in enumerate(said) if not answer]
     threshold = float(sparse.threshold)
+    false = [i for i in above if values[i] < threshold]
+    far = sparse.margin(queries=len(values))
     stopped = f"it stopped at {len(said)}" if sparse.finished else "it did not stop"
     return Picture(
         title="Which values are above the threshold?",
         subtitle=f"“above” {len(above)} times of at most {sparse.count}; {stopped} of {len(values)}",
         traces=[
+            *_band([1, len(values)], threshold - far, threshold + far),
             {
                 **line(range(1, len(values) + 1), values, name="true values", opacity=0.55),
                 "line": {"color": "@muted", "width": 1.5},
@@ -175,9 +178,30 @@ def stream(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Picture:
             _answers(
                 [i + 1 for i in above], [values[i] for i in above], name="said “above”", index=1, size=14
             ),
+            *(
+                [
+                    _answers(
+                        [i + 1 for i in false],
+                        [values[i] for i in false],
+                        name="a false alarm",
+                        index=4,
+                        size=6,
+                    )
+                ]
+                if false
+                else []
+            ),
         ],
         axes={"xaxis": axis("question", range=[0, len(values) + 1]), "yaxis": axis("value")},
     )
+
+
+def _band(ends: Sequence[float], low: float, high: float) -> list[dict[str, object]]:
+    """Shade where noise may decide: outside of it all answers are right, at 95% confidence."""
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    lower = {**line(ends, [low, low], name="noise decides"), **edge}
+    upper = {**line(ends, [high, high], name="noise decides"), **edge, "fill": "tonexty"}
+    return [lower, {**upper, "fillcolor": "@0/0.12", "showlegend": True}]
 
 
 def _said(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Iterator[bool]:

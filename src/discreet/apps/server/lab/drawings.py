@@ -49,7 +49,7 @@ def output_loss(settings: Settings) -> Drawing:
     return Drawing(
         pictures.privacy_loss(mechanism),
         (
-            ("largest loss", _epsilon(loss.epsilon(delta=0))),
+            ("largest loss", _epsilon(loss.epsilon(delta=0), promised=settings["epsilon"])),
             ("exact ε at this δ", _epsilon(loss.epsilon(delta=settings["delta"]))),
             ("error at 95%", f"± {mechanism.error(confidence=CONFIDENCE):.4g}"),
         ),
@@ -151,7 +151,10 @@ def _short(value: Fraction | float) -> str:
     return f"{float(value):.4g}"
 
 
-def _epsilon(value: float) -> str:
+def _epsilon(value: float, promised: Fraction | None = None) -> str:
+    """Return a loss rounded up; the promised number itself where they differ by a float's rounding alone."""
     if math.isnan(value):
         return "no bound"
+    if promised is not None and math.isclose(value, promised, rel_tol=1e-12):
+        return _short(promised)
     return short_up(Fraction(value)) if math.isfinite(value) else "unbounded"

@@ -1,4 +1,4 @@
-// An answer's page works without a script; with one it also copies, prints and draws a PNG.
+// Pages work without a script; with one they also copy, print and draw a PNG.
 "use strict";
 (() => {
   document.querySelectorAll("button.copy").forEach((button) => {
@@ -9,8 +9,10 @@
     });
   });
   const print = document.getElementById("print");
-  print.hidden = false;
-  print.addEventListener("click", () => window.print());
+  if (print) {
+    print.hidden = false;
+    print.addEventListener("click", () => window.print());
+  }
 
   const png = document.getElementById("png");
   if (!png) return;

@@ -17,6 +17,7 @@
   let timer = 0;
   let latest = 0;
   let asking = false;
+  let seconds = 0; // from the charge to the answer
 
   function body() {
     const amount = form.amount.value.trim();
@@ -88,6 +89,7 @@
   // Forget what was shown of the question before: no price, no red bar, no plan of another question.
   function clear() {
     byId("sql-error").textContent = byId("state").textContent = "";
+    byId("state").classList.remove("wrong-words");
     editor.mark(null);
     send.disabled = byId("try").disabled = true;
     byId("tried-state").textContent = "";
@@ -117,6 +119,7 @@
     byId("try").disabled = false;
     byId("tried").hidden = true;
     byId("tried-state").textContent = "";
+    seconds = found.free ? 0 : found.seconds;
     const text = (parts) => Object.entries(parts).map(([symbol, number]) => `${symbol} ${number}`).join(", ");
     const [price, cost] = [text(found.price), text(found.cost)];
     send.textContent = found.free ? "Ask, free" : `Ask for ${price}`;
@@ -128,6 +131,7 @@
     ]);
     const over = drawGauge(found.gauge, found.free);
     send.disabled = asking || over;
+    byId("state").classList.toggle("wrong-words", over);
     byId("state").textContent = over ? "This costs more than is left. Ask for less, or ask the owner for more." : "";
     const plan = byId("plan");
     plan.hidden = false;
@@ -234,11 +238,23 @@
     section.scrollIntoView({ block: "nearest" });
   }
 
+  // The time to the deadline, which the plan and the policy fix: it says nothing of the data.
+  function countTo(due) {
+    const [bar, begun] = [byId("until"), performance.now()];
+    bar.hidden = !due;
+    bar.max = due || 1;
+    bar.value = 0;
+    return setInterval(() => { bar.value = Math.min((performance.now() - begun) / 1000, due); }, 200);
+  }
+
   async function ask() {
     const text = body();
     if (asking || send.disabled || !text) return;
     const asked = area.value; // what is written meanwhile is another question
     asking = send.disabled = true;
+    const ticking = countTo(seconds);
+    let failed = false;
+    byId("state").classList.remove("wrong-words");
     form.setAttribute("aria-busy", "true");
     byId("state").textContent = "Asked. The answer leaves at its deadline, whatever the data.";
     try {
@@ -248,14 +264,18 @@
       byId("state").textContent = found.waiting ? "This price needs an owner’s approval. Ask again once it is approved." : "";
       if (!found.waiting) showAnswer(found, asked);
     } catch (error) {
+      failed = true;
       byId("state").textContent = error.offline ? LOST : error.message;
       if (!error.offline) key = "";
     }
     asking = false;
+    clearInterval(ticking);
+    byId("until").hidden = true;
     form.removeAttribute("aria-busy");
     const said = byId("state").textContent;
     await explain();
     if (said) byId("state").textContent = said;
+    byId("state").classList.toggle("wrong-words", failed);
   }
 
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
