@@ -5,6 +5,7 @@ import threading
 import pytest
 import uvicorn
 
+from discreet.apps.cli.documents import build_documentation
 from discreet.apps.server.lab import make_lab
 from journeys.browsing import check, chromium, visit
 
@@ -67,3 +68,14 @@ def test_nothing_that_is_searched_for_is_read_as_html(browser, address):
         page.get_by_role("searchbox").fill("<img src=x onerror=alert(1)>")
         page.get_by_text("Nothing was found").wait_for()
         assert page.locator("#found img").count() == 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("mode", ["light", "dark", "phone"])
+def test_every_page_of_the_site_is_readable(browser, address, mode):
+    pages = [name for name in build_documentation() if name.endswith(".html")]
+    assert len(pages) > 50
+    with visit(browser, address, mode) as page:
+        for name in pages:
+            page.goto(f"/docs/{name}")
+            check(page, mode)

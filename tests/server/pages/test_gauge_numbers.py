@@ -1,13 +1,16 @@
+import re
+import time
 from fractions import Fraction
 
 import pytest
 
-from discreet.apps.server.pages.gauge import BudgetGauge, cost_of_plan
+from discreet.apps.server.pages.gauge import BudgetGauge, cost_of_plan, odds_of_account
 from discreet.asking.planning import plan_asked
 from discreet.asking.policy import from_arguments
 from discreet.errors import InvalidParameter
+from discreet.kernel.accounting import Account
 from discreet.kernel.ledger import Balance
-from discreet.kernel.losses import GDP, ApproxDP
+from discreet.kernel.losses import GDP, ZCDP, ApproxDP
 
 HALF = BudgetGauge(
     {"epsilon": Fraction(1), "delta": Fraction(1, 10**6)},
@@ -102,3 +105,19 @@ def test_a_gaussian_budget_is_counted_in_squares():
 
 def test_a_price_beyond_the_budget_fills_the_gauge_and_no_more():
     assert HALF.parts({"epsilon": Fraction(5)})["next"] == 100
+
+
+@pytest.mark.parametrize("budget", [ApproxDP(1000, 1e-3), ZCDP(100), GDP(50)])
+def test_the_odds_of_a_thousand_charges_take_no_time(budget):
+    """By the account's own rule: a sum, whatever the number of charges, never their distributions."""
+    account = Account(budget)
+    kinds = {ApproxDP: lambda e: ApproxDP(e, 1e-9), ZCDP: ZCDP, GDP: GDP}
+    for n in range(1, 1001):
+        account.charge(kinds[type(budget)](Fraction(n, 7919)))
+    balance = Balance("town", "basic", budget, account.spent, account.remaining)
+    begun = time.process_time()
+    said = odds_of_account(balance, "all")
+    assert time.process_time() - begun < 0.1
+    assert re.fullmatch(
+        r"After all that is spent so far: (all|[\d.]+) of 100; after .*: (all|[\d.]+)\.", said
+    )
