@@ -51,7 +51,7 @@ def main() -> None:
         f"  add/remove: ε = {mechanism.loss.epsilon(delta=0):g}; replace: ε = {fixed.loss.epsilon(delta=0):g}"
     )
 
-    save(dp.pictures.privacy_loss(mechanism, dp.Laplace(epsilon=0.5, sensitivity=1)), chosen)
+    save(dp.pictures.neighbours(mechanism), chosen)
 
 
 if __name__ == "__main__":

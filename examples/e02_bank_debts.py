@@ -4,9 +4,11 @@ Each customer owes at most 10,000,000 €. Noise for a count is far too little; 
 in the table fails on another table; noise scaled to the largest debt that the rules allow holds for all.
 """
 
+import math
+
 from command import options, save
 from discreet.pictures import Picture
-from discreet.pictures.theme import axis, bars, log_axis
+from discreet.pictures.theme import axis, dots, log_axis
 
 import discreet as dp
 
@@ -60,12 +62,13 @@ def main() -> None:
         "this table's maximum<br>another table": there,
         "largest debt allowed<br>every table": every,
     }
-    shown = [f"{bound:,.7g}" for bound in bounds.values()]
+    shown = [f"{math.ceil(100 * bound) / 100:,.10g}" for bound in bounds.values()]  # rounded up
+    marks = dots([0] * len(bounds), list(bounds.values()), name="real ε", text=shown)
     picture = Picture(
         title="What ε = 1 becomes when the scale is wrong",
         subtitle="Laplace noise on the total debt: the scale of the noise, and the table it is used on",
-        traces=[bars(list(bounds), list(bounds.values()), name="real ε", text=shown)],
-        axes={"xaxis": axis("scale of the noise"), "yaxis": log_axis("real ε", range=[-0.5, 7])},
+        traces=[{**marks, "x": list(bounds), "mode": "markers+text", "textposition": "top center"}],
+        axes={"xaxis": axis("scale of the noise"), "yaxis": log_axis("real ε", range=[-0.5, 7.5])},
     )
     save(picture, chosen)
 

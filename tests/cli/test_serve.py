@@ -40,6 +40,22 @@ def test_the_demo_opens_a_ready_house_with_tokens_and_leaves_nothing_behind(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_folder_is_served_and_its_owners_token_printed_once(tmp_path):
+    folder = tmp_path / "house"
+    with Process("--folder", str(folder)) as house:
+        token = house.facts["tokens"]["owner"]
+        assert house.facts["datasets"] == []
+        request = urllib.request.Request(
+            house.facts["address"] + "/api/datasets", headers={"authorization": f"Bearer {token}"}
+        )
+        assert json.loads(urllib.request.urlopen(request).read())["datasets"] == []
+        house.stop()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    with Process("--folder", str(folder)) as again:
+        assert again.facts["tokens"] == {}
+        again.stop()
+
+
 def test_a_cold_start_takes_less_than_three_seconds():
     """In processor time of the server: what a machine that does nothing else would take at most.
 
@@ -82,7 +98,10 @@ def test_people_are_added_listed_given_tokens_and_revoked(tmp_path):
 
 def test_a_taken_port_no_policy_and_a_missing_file_are_refused_in_words(tmp_path):
     code, _, err = run("serve")
-    assert (code, "policies and --demo" in err) == (2, True)
+    assert (code, "policies, a --folder" in err) == (2, True)
+    code, _, err = run("serve", "--demo", "--folder", tmp_path / "house")
+    assert (code, "--demo alone" in err) == (2, True)
+    assert not (tmp_path / "house").exists()
     code, _, err = run("serve", tmp_path / "nowhere.toml")
     assert (code, "readable file" in err) == (2, True)
     with Process("--demo") as demo:

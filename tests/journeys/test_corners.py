@@ -85,7 +85,7 @@ def test_the_time_to_the_answer_is_shown_and_a_lost_question_stands_in_red(brows
         bar = page.get_by_label("Time until the answer")
         bar.wait_for()
         page.wait_for_function("() => document.getElementById('until').value > 0.5")
-        assert float(bar.get_attribute("max")) == 4  # two passes: the plan's, whatever the data
+        assert float(bar.get_attribute("max")) == 2  # one pass: the plan's, whatever the data
         page.locator("#answer tbody tr").first.wait_for()
         assert bar.is_hidden()
         page.get_by_label("How much").fill("0.25")

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from journeys.browsing import MODES, check, chromium, sign_in, visit
+from journeys.test_working_day import reach
 from server.running import UNHURRIED, prompt, running
 
 MOST_ACTIONS = 25
@@ -110,3 +111,39 @@ def test_a_file_is_sent_again_after_the_connection_came_back(browser, tmp_path, 
         page.context.set_offline(False)
         page.get_by_label("CSV, TSV").set_input_files(visits)
         page.wait_for_url("**/owner/new?file=visits.csv")
+
+
+def test_a_data_set_is_opened_by_the_keyboard_alone(browser, tmp_path, visits):
+    folder = tmp_path / "house"
+    with (
+        running(None, folder=folder, limits=UNHURRIED) as served,
+        prompt(served),
+        visit(browser, served.url) as page,
+    ):
+        visits.rename(folder / "visits.csv")
+        sign_in(page, served.tokens["olga"])
+        reach(page, "a[href='/owner/new']")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/owner/new")
+        reach(page, "a[href$='file=visits.csv']")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/owner/new?file=visits.csv")
+        for field, text in (
+            ("#limit", "2"),
+            ("#low-1", "0"),
+            ("#high-1", "120"),
+            ("#keys-3", "North, South"),
+        ):
+            reach(page, field)
+            page.keyboard.press("Control+A")
+            page.keyboard.type(text)
+        reach(page, ".odds-of[data-epsilon='2']")
+        page.keyboard.press("Enter")
+        page.get_by_text("in at most 88.1 of 100 cases").wait_for()
+        reach(page, "#open-it")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/datasets/visits/ask?sql=*")
+        page.locator("#send:enabled").wait_for()
+        reach(page, "#send")
+        page.keyboard.press("Enter")
+        page.locator("#answer tbody tr").first.wait_for()

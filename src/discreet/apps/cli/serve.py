@@ -88,7 +88,8 @@ def serve(
     check_installed("serve")
     if demo == bool(policies or folder):
         raise InvalidParameter(
-            "policies or --folder, or else --demo, must be given, and not both.", parameter="policies"
+            "policies, a --folder where owners open data sets, or --demo alone must be given.",
+            parameter="policies",
         )
     from discreet.apps.server import Service
     from discreet.apps.server.journal import Journal

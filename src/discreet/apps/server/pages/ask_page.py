@@ -199,7 +199,7 @@ def say_errors(plan: Plan) -> list[dict[str, str]]:
 def _remedy(plan: Plan) -> str:
     """Say what would make an error known."""
     if any(table.limit == "auto" for table in plan.policy.tables):
-        return "The limit is found first. Try it on invented people."
+        return "The limit is found first: see it on invented people."
     return "" if plan.policy.population else "The owner has not stated how many people there are."
 
 

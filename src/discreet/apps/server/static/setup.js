@@ -37,7 +37,7 @@
         const kind = row.querySelector("select").value;
         const isUnit = form.unit.value === row.getAttribute("aria-label");
         const bounds = !isUnit && ["integer", "number", "date", "timestamp"].includes(kind);
-        const keys = !isUnit && ["text", "integer"].includes(kind);
+        const keys = !isUnit && kind === "text";
         row.querySelectorAll(".for-bounds").forEach((field) => { field.hidden = !bounds; });
         row.querySelector(".for-keys").hidden = !keys;
         row.querySelector(".is-unit").hidden = !isUnit;
