@@ -2,8 +2,10 @@
 
 import math
 from fractions import Fraction as F
+from itertools import product
 
 import pytest
+from flint import arb
 from hypothesis import assume, given, settings, strategies as st
 
 import discreet as dp
@@ -16,13 +18,17 @@ from discreet.kernel.losses import (
     discrete_laplace,
     gaussian,
     laplace,
+    lattice,
     parallel,
     pure,
+    questions,
     randomized_response,
+    sampled,
     staircase,
     zcdp,
 )
 from discreet.kernel.losses.family import Term
+from discreet.kernel.numerics import working_precision
 
 # family -> (a loss, the same with more noise)
 FAMILIES = {
@@ -123,6 +129,44 @@ def test_converting_never_loses_safety(family):
         assert dp.RenyiDP(8, F(loss.renyi(8))).loss.epsilon(delta=1e-6) >= exact.lower
     if exact.upper < math.inf:
         assert loss.delta_interval(epsilon=F(exact.upper)).lower <= 1e-6
+
+
+LONG = {
+    "many steps": discrete_laplace(scale=10, sensitivity=100),
+    "a long discrete Gaussian": discrete_gaussian(sigma=20, sensitivity=100),
+    "a quiet sample": gaussian(sigma=1).sampled(0.001),
+}
+PLACES = (-40, -11, -10, -3, -0.7, -1e-3, 0, 0.3, 4)
+
+
+@pytest.mark.parametrize("family", [*MARKED, *LONG])
+def test_a_curve_is_whole_below_zero_too(family):
+    """δ(ε) >= 1 − e^ε, by all outcomes together; and an exact law's two directions mirror each other there.
+
+    Samples, dots and chains ask pairs at ε < 0, down to below the least loss.
+    """
+    (term,) = (LONG | {name: pair[0] for name, pair in FAMILIES.items()})[family].terms
+    with working_precision(128):
+        for direction, place in product((0, 1), PLACES):
+            pair, epsilon = term.family.dominating(direction), arb(place)
+            if pair is None:
+                continue
+            delta, tiny = pair.delta(epsilon), arb(2) ** -80
+            assert delta + tiny >= 1 - epsilon.exp()
+            if term.family.exact:
+                mirrored = term.family.dominating(1 - direction).delta(-epsilon)
+                assert abs(1 - epsilon.exp() * (1 - mirrored) - delta) < tiny * (1 + epsilon.exp())
+
+
+def test_many_steps_on_a_sample_cost_what_few_steps_do(monkeypatch):
+    """The same law, by a series and atom by atom."""
+    plan = 200 * discrete_laplace(scale=1000, sensitivity=2000).sampled(0.03)
+    series = plan.epsilon_interval(delta=1e-5)
+    monkeypatch.setattr(lattice, "MOST_ATOMS", 3000)
+    monkeypatch.setattr(questions, "epsilon_interval", questions.epsilon_interval.__wrapped__)
+    monkeypatch.setattr(sampled, "pairs", sampled.pairs.__wrapped__)
+    atoms = plan.epsilon_interval(delta=1e-5)
+    assert max(series.lower, atoms.lower) <= min(series.upper, atoms.upper)
 
 
 @pytest.mark.parametrize("family", MARKED)

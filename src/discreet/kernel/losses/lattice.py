@@ -96,7 +96,9 @@ class ManySteps(Pair):
         """1 − (e^(−a(m+1)) + e^(ε−a(Δ−m)))/(1 + e^(−a)), m = ⌈(Δ − ε/a)/2⌉ − 1."""
         below = ((self.shift - epsilon / self.a) / 2).ceil() - 1
         whole = below.mid().floor().unique_fmpz()  # a neighbouring m bounds the curve from below ...
-        best = arb(0)
+        best = (-epsilon.expm1()).max(
+            arb(0)
+        )  # and so do all outcomes together: below the least loss, exactly
         for m in range(int(whole) - 1, int(whole) + 2) if whole is not None else ():
             inside = min(max(m, -1), self.shift - 1)
             best = best.max(
