@@ -25,6 +25,7 @@ from discreet.kernel.losses import (
     randomized_response,
     sampled,
     staircase,
+    truncated_laplace,
     zcdp,
 )
 from discreet.kernel.losses.family import Term
@@ -37,6 +38,10 @@ FAMILIES = {
     "discrete_laplace": (
         discrete_laplace(scale=10, sensitivity=3),
         discrete_laplace(scale=12, sensitivity=3),
+    ),
+    "truncated_laplace": (
+        truncated_laplace(scale=10, sensitivity=3, most=200),
+        truncated_laplace(scale=11, sensitivity=3, most=220),
     ),
     "discrete_gaussian": (discrete_gaussian(sigma=3), discrete_gaussian(sigma=4)),
     "bounded_range": (bounded_range(epsilon=0.5), bounded_range(epsilon=0.4)),
@@ -132,6 +137,9 @@ def test_converting_never_loses_safety(family):
 
 
 LONG = {
+    "many steps cut off": truncated_laplace(scale=10, sensitivity=100, most=400),
+    "few steps cut off": truncated_laplace(scale=10, sensitivity=40, most=45),
+    "all but the middle": truncated_laplace(scale=10, sensitivity=150, most=110),
     "many steps": discrete_laplace(scale=10, sensitivity=100),
     "a long discrete Gaussian": discrete_gaussian(sigma=20, sensitivity=100),
     "a quiet sample": gaussian(sigma=1).sampled(0.001),

@@ -9,7 +9,7 @@ from flint import acb, arb
 from discreet.kernel.losses import contour as contour_module
 from discreet.kernel.losses.continuous import GaussianPair, LaplacePair, gaussian_delta
 from discreet.kernel.losses.contour import Contour, Folded
-from discreet.kernel.losses.lattice import DiscreteGaussianPair, discrete_laplace_pair
+from discreet.kernel.losses.lattice import DiscreteGaussianPair, steps_pair
 from discreet.kernel.losses.nodes import Balls, Nodes
 from discreet.kernel.losses.pair import Atoms
 from discreet.kernel.losses.sampled_gaussian import SampledGaussianPair
@@ -58,7 +58,7 @@ def test_without_the_nodes_beyond_the_last_the_ends_miss():
 
 @pytest.mark.parametrize(("count", "last"), [(1, 300), (1, 40), (30, 60)])
 def test_a_fold_with_nodes_left_out_holds_the_whole_fold_and_without_their_bound_misses(count, last):
-    pair, epsilon = discrete_laplace_pair(F(1, 1000), 500), arb(0.3 * math.sqrt(count) + 0.0003)
+    pair, epsilon = steps_pair(F(1, 1000), 500), arb(0.3 * math.sqrt(count) + 0.0003)
     whole = Folded([(pair, count)], theta=3.0, lattice=pair.lattice(), last=6000)
     truth = whole.total(epsilon)
     part = Folded([(pair, count)], theta=3.0, lattice=pair.lattice(), last=last, most=6000)
@@ -69,7 +69,7 @@ def test_a_fold_with_nodes_left_out_holds_the_whole_fold_and_without_their_bound
 
 
 def test_two_lattices_of_which_one_is_finer_keep_the_bound_of_nodes_left_out():
-    parts = [(discrete_laplace_pair(F(1, 1000), 500), 2), (discrete_laplace_pair(F(3, 1000), 200), 1)]
+    parts = [(steps_pair(F(1, 1000), 500), 2), (steps_pair(F(3, 1000), 200), 1)]
     lattice = contour_module.common_lattice(parts)
     whole = Folded(parts, theta=3.0, lattice=lattice, last=6000)
     for last in (50, 500, 2500):  # before and beyond the half period of the coarser
@@ -172,8 +172,8 @@ def test_a_sum_over_cells_without_what_lies_left_of_them_is_below_the_integral()
 PAIRS = {
     "laplace": lambda: LaplacePair(F(1, 3)),
     "gaussian": lambda: GaussianPair(F(1, 4)),
-    "few steps": lambda: discrete_laplace_pair(F(1, 10), 3),
-    "many steps": lambda: discrete_laplace_pair(F(1, 100), 200),
+    "few steps": lambda: steps_pair(F(1, 10), 3),
+    "many steps": lambda: steps_pair(F(1, 100), 200),
     "discrete gaussian": lambda: DiscreteGaussianPair(F(4), 1),
     "narrow discrete gaussian": lambda: DiscreteGaussianPair(F(1, 2), 2),
     "sampled, remove": lambda: SampledGaussianPair(F(1), F(1, 10), 0),

@@ -21,6 +21,7 @@ from discreet.kernel.losses import (
     questions,
     randomized_response,
     staircase,
+    truncated_laplace,
     zcdp,
 )
 
@@ -29,6 +30,7 @@ MADE = {
     "laplace": lambda e: laplace(scale=1 / F(repr(e))),
     "gaussian": lambda e: gaussian(sigma=3, sensitivity=e),
     "discrete_laplace": lambda e: discrete_laplace(scale=3 / F(repr(e)), sensitivity=3),
+    "truncated_laplace": lambda e: truncated_laplace(scale=3 / F(repr(e)), sensitivity=3, most=10_000),
     "discrete_gaussian": lambda e: discrete_gaussian(sigma=3 / F(repr(e))),
     "bounded_range": lambda e: bounded_range(epsilon=e),
     "randomized_response": lambda e: randomized_response(epsilon=e, values=4),

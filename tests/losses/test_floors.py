@@ -9,7 +9,7 @@ import discreet as dp
 from discreet.kernel.losses import discrete_laplace, gaussian, laplace, questions
 from discreet.kernel.losses.continuous import LaplacePair
 from discreet.kernel.losses.extremes import delta_floor, epsilon_floor, finite_mass, parts_of
-from discreet.kernel.losses.lattice import discrete_laplace_pair
+from discreet.kernel.losses.lattice import steps_pair
 from discreet.kernel.losses.pair import Atoms
 from discreet.kernel.numerics import ball, working_precision
 
@@ -30,8 +30,8 @@ def test_near_the_largest_loss_the_top_atom_closes_the_interval(monkeypatch):
 
 PAIRS = {
     "laplace": lambda: LaplacePair(F(1, 3)),
-    "few steps": lambda: discrete_laplace_pair(F(1, 10), 3),
-    "many steps": lambda: discrete_laplace_pair(F(1, 100), 200),
+    "few steps": lambda: steps_pair(F(1, 10), 3),
+    "many steps": lambda: steps_pair(F(1, 100), 200),
 }
 
 

@@ -9,10 +9,11 @@ from flint import acb, arb
 
 from discreet.kernel.losses.bounded_range import BoundedRangePair
 from discreet.kernel.losses.continuous import GaussianPair, LaplacePair
-from discreet.kernel.losses.lattice import ManySteps
+from discreet.kernel.losses.lattice import steps_pair
 from discreet.kernel.losses.nodes import Grid, Nodes
 from discreet.kernel.losses.pair import Atoms
 from discreet.kernel.losses.sampled_gaussian import SampledGaussianPair
+from discreet.kernel.losses.truncated import TruncatedLaplace
 from discreet.kernel.numerics import working_precision
 
 PAIRS = {
@@ -23,9 +24,11 @@ PAIRS = {
     "bounded range": lambda: BoundedRangePair(F(1, 2)),
     "small bounded range": lambda: BoundedRangePair(F(1, 10**9)),
     "large bounded range": lambda: BoundedRangePair(F(300)),
-    "many steps": lambda: ManySteps(F(1, 100), 200),
-    "many fine steps": lambda: ManySteps(F(1, 2**20), 2**20),
-    "many large steps": lambda: ManySteps(F(3), 100),
+    "many steps": lambda: steps_pair(F(1, 100), 200),
+    "many fine steps": lambda: steps_pair(F(1, 2**20), 2**20),
+    "many large steps": lambda: steps_pair(F(3), 100),
+    "cut off": lambda: TruncatedLaplace(F(100), 200, 600).witness(0),
+    "cut off near": lambda: TruncatedLaplace(F(10), 100, 90).witness(0),
     "sampled gaussian": lambda: SampledGaussianPair(F(1), F(1, 10), 0),
     "gaussian, added": lambda: SampledGaussianPair(F(4), F(1, 1000), 1),
     "atoms": lambda: Atoms([(arb(i) / 7 - 3, arb(1) / 60) for i in range(60)]),

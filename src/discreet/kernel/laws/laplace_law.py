@@ -15,10 +15,10 @@ from discreet.kernel.laws.lattice_law import LatticeLaw, show
 from discreet.kernel.losses import (
     PrivacyLoss,
     Relation,
-    approximate,
     discrete_laplace as discrete_laplace_loss,
+    truncated_laplace,
 )
-from discreet.kernel.numerics import Arb, ball, round_up, short_up, working_precision
+from discreet.kernel.numerics import Arb, ball, round_up, working_precision
 from discreet.kernel.randomness import Source, discrete_laplace
 
 _BITS = 256
@@ -126,14 +126,8 @@ class TruncatedLaplaceLaw(LaplaceLaw):
             return float(2 * inside / (1 + 2 * (q - beyond) * ones) * ball(self.step) ** 2)
 
     def loss(self, distance: Fraction, relation: Relation) -> PrivacyLoss:
-        """Return ε = distance/scale, and as δ the noise within `distance` of its upper end."""
         moved = math.ceil(distance / self.step)
-        return approximate(epsilon=moved / self.spread, delta=self.failure(moved), relation=relation)
-
-    def failure(self, moved: int) -> Fraction:
-        """Return Pr[noise > most - moved], rounded up: what a move by so many steps may expose."""
-        with working_precision(_BITS):
-            return Fraction(short_up(Fraction(round_up(self.tail(self.most - moved + 1)))))
+        return truncated_laplace(scale=self.spread, sensitivity=moved, most=self.most, relation=relation)
 
     def describe(self) -> str:
         return (

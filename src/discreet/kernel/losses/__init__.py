@@ -25,6 +25,7 @@ from discreet.kernel.losses.renyi import RenyiDP
 from discreet.kernel.losses.sampled import Sampled
 from discreet.kernel.losses.shuffle import shuffled, shuffled_closed_form
 from discreet.kernel.losses.trade_off import Risk, risk
+from discreet.kernel.losses.truncated import truncated_laplace
 from discreet.kernel.losses.zcdp import ZCDP, zcdp
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "shuffled",
     "shuffled_closed_form",
     "staircase",
+    "truncated_laplace",
     "zcdp",
 ]
 

@@ -115,8 +115,8 @@ def _worst_sum(loss: PrivacyLoss) -> Fraction | None:
 
 def _failure_exactly(loss: PrivacyLoss) -> Fraction | None:
     """A bound on the probability that some term reveals all, Σ δᵢ, where all are rational."""
-    there = _sum(loss, lambda family: family.rational_failure(0))
-    back = _sum(loss, lambda family: family.rational_failure(1))
+    there = _sum(loss, lambda family: family.failure_at_most(0))
+    back = _sum(loss, lambda family: family.failure_at_most(1))
     return None if there is None or back is None else max(there, back)
 
 

@@ -26,6 +26,7 @@ from discreet.kernel.losses.parallel import parallel
 from discreet.kernel.losses.pure import pure
 from discreet.kernel.losses.renyi import RenyiDP
 from discreet.kernel.losses.sampled_group import exchanged
+from discreet.kernel.losses.truncated import truncated_laplace
 from discreet.kernel.losses.zcdp import zcdp
 from discreet.kernel.numerics import exact_whole
 
@@ -38,6 +39,7 @@ LAWS: dict[str, Callable[..., PrivacyLoss]] = {
     "gaussian": gaussian,
     "discrete_laplace": discrete_laplace,
     "discrete_gaussian": discrete_gaussian,
+    "truncated_laplace": truncated_laplace,
     "randomized_response": randomized_response,
     "channel": channel,
     "bounded_range": bounded_range,

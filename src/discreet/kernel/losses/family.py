@@ -21,7 +21,7 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.pair import Pair
-from discreet.kernel.numerics import Arb, ball, exact, exact_whole
+from discreet.kernel.numerics import Arb, ball, exact, exact_whole, rational_above, working_precision
 
 Relation: TypeAlias = Literal["add/remove", "replace", "local"]
 
@@ -46,6 +46,8 @@ Direction: TypeAlias = (
     int  # 0: the person is in P's data set and not in Q's ("remove"); 1: the other way ("add")
 )
 Curve: TypeAlias = Callable[[Arb], tuple[Arb, Arb]]
+FAILURE_BITS = 256
+LEAST_FAILURE = Fraction(1, 2**1074)
 DIRECTIONS: tuple[Direction, ...] = (0, 1)
 
 
@@ -112,6 +114,14 @@ class Family(ABC):
     def rational_failure(self, direction: Direction) -> Fraction | None:
         """Pr[L = ∞], where it is rational."""
         return Fraction(0)
+
+    def failure_at_most(self, direction: Direction) -> Fraction:
+        """Pr[L = ∞], or a rational of bounded length just above it."""
+        exactly = self.rational_failure(direction)
+        if exactly is not None:
+            return exactly
+        with working_precision(FAILURE_BITS):
+            return max(min(rational_above(self.failure(direction)), Fraction(1)), LEAST_FAILURE)
 
     def zcdp_rho(self) -> Arb | None:
         """ρ of ρ-zCDP; without a sharper proof, that of any mechanism with this largest loss."""

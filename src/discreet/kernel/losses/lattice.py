@@ -16,32 +16,53 @@ from discreet.kernel.numerics import Arb, Real, ball, exact_positive, exact_whol
 MOST_ATOMS = 64  # beyond, the inner atoms are summed as a geometric series
 
 
-def discrete_laplace_pair(rate: Fraction, shift: int) -> Pair:
-    """Pr[k] ∝ e^(−a|k|) against itself shifted by Δ steps, with a = rate, Δ = shift."""
-    return _few_steps(rate, shift) if shift < MOST_ATOMS else ManySteps(rate, shift)
+def steps_pair(
+    rate: Fraction,
+    shift: int,
+    *,
+    ends: Arb | None = None,
+    total: Arb | None = None,
+    failure: Arb | None = None,
+) -> Pair:
+    """Losses a(Δ − 2k), k = 0 ... Δ, with a = rate, Δ = shift, in proportion to (1 − q)q^k, q = e^(−a).
+
+    But the first and the last weigh `ends`·q^k, and `total` is the sum of all and of what fails. Left out,
+    they are those of Pr[k] ∝ e^(−a|k|) on all whole numbers against itself shifted by Δ: 1 and 1 + q.
+    """
+    kept = arb(1) if ends is None else ends
+    whole = 1 + (-ball(rate)).exp() if total is None else total
+    lost = arb(0) if failure is None else failure
+    few = _few_steps if shift < MOST_ATOMS else ManySteps
+    return few(rate, shift, kept, whole, lost)
 
 
-def _few_steps(rate: Fraction, shift: int) -> Pair:
+def _few_steps(rate: Fraction, shift: int, ends: Arb, total: Arb, failure: Arb) -> Pair:
     a = ball(rate)
-    total = 1 + (-a).exp()
+    if shift == 0:
+        return Atoms([(arb(0), 1 - failure)], failure=failure, unseen=failure, lattice=(rate * 0, rate * 0))
     inner = -(-a).expm1() / total
-    atoms = [(a * shift, 1 / total)]
+    atoms = [(a * shift, ends / total)]
     atoms += [(a * (shift - 2 * k), inner * (-a * k).exp()) for k in range(1, shift)]
-    atoms += [(-a * shift, (-a * shift).exp() / total)]
-    return Atoms(atoms, lattice=(rate * shift, 2 * rate))
+    atoms += [(-a * shift, (-a * shift).exp() * ends / total)]
+    return Atoms(atoms, failure=failure, unseen=failure, lattice=(rate * shift, 2 * rate))
 
 
 class ManySteps(Pair):
-    """The discrete Laplace with a shift of many steps: losses a(Δ − 2k), k = 0 ... Δ."""
+    """The same where the steps are many: the inner atoms are a geometric series."""
 
     cost = 4
 
-    def __init__(self, rate: Fraction, shift: int) -> None:
+    def __init__(self, rate: Fraction, shift: int, ends: Arb, total: Arb, failure: Arb) -> None:
         self.a = ball(rate)
         self.shift = shift
         self._lattice = (rate * shift, 2 * rate)
-        self._total = 1 + (-self.a).exp()
-        self._inner = -(-self.a).expm1() / self._total
+        self._total = total
+        self._ends = ends / total
+        self._inner = -(-self.a).expm1() / total
+        self._failure = failure
+
+    def failure(self) -> Arb:
+        return self._failure
 
     def largest(self) -> Arb | None:
         return self.a * self.shift
@@ -57,7 +78,7 @@ class ManySteps(Pair):
         step = -self.a * (1 + 2 * z)  # the inner atoms form the series Σ ratio^k, ratio = e^step
         last = (step * self.shift).exp()
         series = (step.exp() - last) / -step.expm1()
-        return top * ((1 + last) / self._total + self._inner * series)
+        return top * ((1 + last) * self._ends + self._inner * series)
 
     def nodes(self, grid: Grid) -> Nodes:
         whole = self.moment(acb(grid.theta)).real
@@ -67,7 +88,7 @@ class ManySteps(Pair):
         rising = Nodes.powers(acb(0, grid.spacing * self.a * self.shift), grid.last)
         falling = rising.conjugate()
         step = Nodes.powers(acb(0, -2 * grid.spacing * self.a), grid.last).scaled(ratio)
-        ends = rising.scaled(top / self._total) + falling.scaled(bottom / self._total)
+        ends = rising.scaled(top * self._ends) + falling.scaled(bottom * self._ends)
         return ends + ((rising * step).scaled(top) - falling.scaled(bottom)) * self._series(grid, step)
 
     def _series(self, grid: Grid, step: Nodes) -> Nodes:
@@ -79,7 +100,7 @@ class ManySteps(Pair):
         return line.small_series().scaled(self._inner)
 
     def top_atom(self) -> tuple[Arb, Arb] | None:
-        return self.a * self.shift, 1 / self._total
+        return self.a * self.shift, self._ends
 
     def decay(self, theta: Arb, frequency: Arb) -> Arb:
         top = (theta * (self.a * self.shift)).exp()
@@ -89,16 +110,15 @@ class ManySteps(Pair):
         gap = (
             (1 - ratio) ** 2 + 4 * ratio * sine**2
         ).sqrt()  # |1 − ratio·e^(−2iat)| grows on the half period
-        bound = top * ((1 + last) / self._total + self._inner * (ratio + last) / gap)
+        bound = top * ((1 + last) * self._ends + self._inner * (ratio + last) / gap)
         return bound.min(super().decay(theta, frequency))
 
     def delta(self, epsilon: Arb) -> Arb:
-        """1 − (e^(−a(m+1)) + e^(ε−a(Δ−m)))/(1 + e^(−a)), m = ⌈(Δ − ε/a)/2⌉ − 1."""
+        """The most that an event {k <= m} has more in P than e^ε of its share in Q, with all that fails."""
         below = ((self.shift - epsilon / self.a) / 2).ceil() - 1
         whole = below.mid().floor().unique_fmpz()  # a neighbouring m bounds the curve from below ...
-        best = (-epsilon.expm1()).max(
-            arb(0)
-        )  # and so do all outcomes together: below the least loss, exactly
+        everything = 1 - epsilon.exp() * (1 - self._failure)  # ... and so does all that P shows
+        best = everything.max(self._failure)
         for m in range(int(whole) - 1, int(whole) + 2) if whole is not None else ():
             inside = min(max(m, -1), self.shift - 1)
             best = best.max(
@@ -107,11 +127,12 @@ class ManySteps(Pair):
         return best
 
     def _between(self, m: int, epsilon: Arb) -> Arb:
-        # the event {k <= m} of the first m + 1 atoms (none for m = −1): P − e^ε·Q
+        # the event {k <= m} of the first m + 1 atoms (none for m = −1), and what fails: P − e^ε·Q
         if m < 0:
-            return arb(0)
-        lost = (-self.a * (m + 1)).exp() + (epsilon - self.a * (self.shift - m)).exp()
-        return 1 - lost / self._total
+            return self._failure
+        first = -self._ends * (epsilon - self.a * self.shift).expm1()
+        inner = (-self.a).exp() - (epsilon - self.a * (self.shift - m)).exp()
+        return self._failure + first - (-self.a * m).expm1() * inner / self._total
 
 
 class DiscreteGaussianPair(Pair):
@@ -252,7 +273,7 @@ class DiscreteLaplace(Family):
         exact_whole(self.sensitivity, name="sensitivity", least=1)
 
     def witness(self, direction: Direction) -> Pair:
-        return discrete_laplace_pair(1 / self.scale, self.sensitivity)
+        return steps_pair(1 / self.scale, self.sensitivity)
 
     def zcdp_rho(self) -> Arb | None:
         ratio = (-1 / ball(self.scale)).exp()

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import FiniteLaw, TruncatedLaplaceLaw, join_laws, show
-from discreet.kernel.losses import PrivacyLoss, Relation, approximate, check_relation
+from discreet.kernel.losses import PrivacyLoss, Relation, check_relation
 from discreet.kernel.mechanisms.key_selection import MOST_PAIRS, Key, check_count, check_delta, keys_moved
 from discreet.kernel.mechanisms.mechanism import Case, Frozen, Pair
 from discreet.kernel.numerics import (
@@ -94,9 +94,7 @@ class CountedKeys(Frozen):
     @cached_property
     def loss(self) -> PrivacyLoss:
         """Return the loss of all keys of one person together, by the law that is drawn."""
-        part = min(self.delta / self._moved, self.noise.failure(self.sensitivity))
-        each = approximate(epsilon=self.epsilon / self._moved, delta=part, relation=self.relation)
-        return self._moved * each
+        return self._moved * self.noise.loss(Fraction(self.sensitivity), self.relation)
 
     @property
     def _moved(self) -> int:

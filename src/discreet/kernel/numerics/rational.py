@@ -191,6 +191,16 @@ def _lower_end(value: Fraction | int | Arb) -> Fraction | int | None:
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
+def rational_above(value: Arb) -> Fraction:
+    """Return a rational >= all of a ball, hardly more where the ball is small; 2^1024 where nothing is known.
+
+    >>> rational_above(arb(3) / 4)
+    Fraction(3, 4)
+    """
+    end = _lower_end(-value)
+    return Fraction(LARGEST) if end is None else -Fraction(end)
+
+
 def state_up(value: Fraction | int | Arb) -> float:
     """Return a float >= value whose printed decimal is >= value too: it may be used as a parameter.
 
