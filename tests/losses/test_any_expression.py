@@ -17,6 +17,7 @@ from discreet.kernel.losses import (
     laplace,
     pure,
     randomized_response,
+    truncated_laplace,
     work,
     zcdp,
 )
@@ -40,6 +41,11 @@ LAWS = {
         lambda x: discrete_laplace(scale=x, sensitivity=3),
         lambda x: grid_curves.discrete_laplace(x, 3),
     ),
+    "many steps": (
+        lambda x: discrete_laplace(scale=100 * x, sensitivity=300),
+        lambda x: grid_curves.discrete_laplace(100 * x, 300),
+    ),
+    "truncated_laplace": (lambda x: truncated_laplace(scale=x, sensitivity=3, most=int(50 * x) + 3), None),
     "discrete_gaussian": (lambda x: discrete_gaussian(sigma=x, sensitivity=2), None),
     "bounded_range": (lambda x: bounded_range(epsilon=1 / x), None),
     "zcdp": (lambda x: zcdp(rho=1 / x), None),

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
 from flint import acb, arb
 
 from discreet.kernel.losses.nodes import SMALL, Arithmetic, Grid, Nodes, Values
@@ -35,12 +36,16 @@ def log_moment(parts: Sequence[Part], theta: Arb) -> Arb:
     return total
 
 
+silent = np.errstate(over="ignore", invalid="ignore")  # where floats end no ball is finite: it proves nothing
+
+
 class Contour:
     """The trapezoid rule at one tilt θ and window Λ; good for ε near the saddlepoint.
 
     The values at the nodes are φ(z)/φ(θ), in floating point or in balls; K(θ) = ln φ(θ) is kept apart.
     """
 
+    @silent
     def __init__(
         self,
         parts: Sequence[Part],
@@ -95,10 +100,12 @@ class Contour:
         total = self.about_total(epsilon)
         return float(self.height) - float(self.theta) * epsilon + math.log(total) if total > 0 else -math.inf
 
+    @silent
     def about_total(self, epsilon: float) -> float:
         """About `total`."""
         return self.weights.about_both_sides(-float(self.spacing) * epsilon) / float(self.window)
 
+    @silent
     def bounds(self, epsilon: Arb, below: float, above: float) -> tuple[Arb, Arb]:
         """Balls below and above δ(ε) of the finite losses; aliases by Chernoff at `below` < θ < `above`."""
         scale = (self.height - self.theta * epsilon).exp()

@@ -17,6 +17,7 @@ from discreet.kernel.losses.family import Direction
 from discreet.kernel.losses.pair import Atoms, Pair
 from discreet.kernel.numerics import Arb, ball, round_up
 
+LEAST = 2.0**-60  # where nothing is lost there are dots all the same
 NOTHING = 100  # bits: a δ below 2^−100 is next to nothing
 
 Point = tuple[Arb, Arb]
@@ -166,7 +167,7 @@ def dots(
         while not curve(ball(reach), side)[1] < nothing and reach < 2**12:
             reach *= Fraction(3, 2)
         top = tops[side]
-        ends.append(float(reach) if top is None else min(float(reach), round_up(top)))
+        ends.append(max(float(reach) if top is None else min(float(reach), round_up(top)), LEAST))
     q, sign = float(rate), 1 - 2 * direction
     inner = math.log1p(math.expm1(min(ends[1 - direction], 500.0)) / q)
     step = Fraction(2) ** (math.ceil(math.log2(2 * inner * q / count)) - finer)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -30,6 +31,7 @@ BLOCK = 256  # nodes that one row of turns serves
 RENEWED = 4  # squarings of a factor before Arb gives it afresh
 MANY = 1 << 17  # nodes for which a factor from Arb each time costs little beside them
 ADDED = 64  # masses that are added up in one go
+TILE = (16, 32)  # rows and columns of a sum of products that one core makes by itself
 
 
 class Values(Protocol):
@@ -314,9 +316,19 @@ def weigh(masses: Sequence[complex], exponents: Sequence[Acb], last: int) -> tup
     weighed = (across * np.array(masses)[:, None]).T
     sums = np.zeros((weighed.shape[0], within.shape[1]), dtype=complex)
     for start in range(0, len(masses), ADDED):
-        sums += weighed[:, start : start + ADDED] @ within[start : start + ADDED]
+        _add_product(sums, weighed[:, start : start + ADDED], within[start : start + ADDED])
     adding = (2 * ADDED + math.ceil(len(masses) / ADDED) + 8) * UNIT
     return sums.reshape(-1)[: last + 1], (inner + outer + 2 * PRODUCT + adding) * SLACK
+
+
+def _add_product(sums: Array, left: Array, right: Array) -> None:
+    """Add left·right, in tiles so small that no library wakes other cores for them: they wait for each other
+    on a busy machine, and cost more processor time than they save.
+    """
+    rows, columns = TILE
+    for top, side in product(range(0, sums.shape[0], rows), range(0, sums.shape[1], columns)):
+        tile = left[top : top + rows] @ right[:, side : side + columns]
+        sums[top : top + rows, side : side + columns] += tile
 
 
 def weigh_balls(masses: Sequence[Acb], exponents: Sequence[Acb], last: int) -> list[Acb]:

@@ -194,6 +194,8 @@ class EpsilonSearch:
             self._try(self._chained, share=0.8)
             self._try(self._moments)
             self._try(self._witnessed)
+        if self.upper == math.inf and self.left > 0:  # what has moments is finite
+            self._try(self._moments)
 
     def _try(self, way: Callable[[], bool], share: float = 1.0) -> bool:
         try:

@@ -23,7 +23,7 @@ from discreet.kernel.losses.work import left, spend
 from discreet.kernel.numerics import Arb, Interval, power, state_down, state_up
 
 Curve = Callable[[Arb], tuple[Arb, Arb]]
-FARTHEST = 2.0**40  # beyond any loss that a curve could still tell from infinity
+FARTHEST = 2.0**80  # beyond any loss that a curve could still tell from infinity
 
 
 def invert_from_scratch(curve: Curve, delta: Arb, *, ceiling: float) -> Interval:
