@@ -122,6 +122,8 @@ class _Reader:
             raise InvalidParameter(f"a loss must be one of {known}, got {name[:60]}.{hint}")
         if any(keyword.arg is None for keyword in node.keywords):
             raise _unreadable("it unpacks arguments")
+        if name == "group" and self.relation == "replace" and _is_sample(node):
+            return self._exchange(node)
         positional = [self._node(item) for item in node.args]
         named: dict[str, Any] = {str(keyword.arg): self._node(keyword.value) for keyword in node.keywords}
         if "relation" in named:
@@ -132,6 +134,20 @@ class _Reader:
             return CHANGES[name](*positional, **named)
         except (TypeError, AttributeError):
             raise InvalidParameter(f"{name} must have its own parameters, by name. See --help.") from None
+
+    def _exchange(self, node: ast.Call) -> PrivacyLoss:
+        """Who is replaced on a sample, as `under_replace` prints it: a group of two or more."""
+        group = _Reader(self.text, "add/remove")._call(node)
+        if all(chain is not None and chain[1] > 1 for chain in (term.family.chain() for term in group.terms)):
+            return PrivacyLoss(group.terms, "replace")
+        raise InvalidParameter("group must have a size of 2 or more where a sample is under replace.")
+
+
+def _is_sample(node: ast.Call) -> bool:
+    """Whether a loss on a Poisson sample, or of several parts, is what a call is given."""
+    first = node.args[0] if node.args else None
+    named = first.func if isinstance(first, ast.Call) else None
+    return isinstance(named, ast.Name) and named.id in ("sampled", "parallel")
 
 
 def _combine(kind: ast.operator, left: Value, right: Value) -> Value:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 BITS = 128
 CLOSED = 1e-6  # two ends as near as this need no other bound
+SURE = (Fraction(99, 100), Fraction(1, 2))  # δ, beyond which a contour may be hard to find
+ALLOWED = 2 * (QUESTION + RESERVE)  # both directions
 WIDE = 1e-3  # of δ: ends that are worth another way
 CLOSER = (1.0, 0.3, 1e-2, 1e-4)  # of the width asked for: what is aimed at, until it is reached
 LEAST_WIDTH = 1e-9  # an ε known this well is known
@@ -59,6 +61,18 @@ LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 @lru_cache(maxsize=4096)
 def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     """Two ends around the least ε >= 0 with δ(ε) <= delta."""
+    sure = [known for known in SURE if known < delta]
+    if not sure:
+        return _epsilon_ends(terms, delta, width)
+    with limited(ALLOWED):
+        found = _epsilon_ends(terms, delta, width)
+        if _is_narrow(found.lower, found.upper, width):
+            return found
+        upper = min(found.upper, _epsilon_ends(terms, sure[0], width).upper)  # a larger δ asks for no more
+    return Interval(min(found.lower, upper), upper)
+
+
+def _epsilon_ends(terms: Terms, delta: Fraction, width: float) -> Interval:
     if not terms:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
@@ -413,6 +427,13 @@ def dotted_parts(terms: Terms, direction: Direction, place: int, least: int, coa
 def delta_ends(terms: Terms, direction: Direction, epsilon: Arb) -> tuple[Arb, Arb]:
     """Balls below and above δ(ε) in one direction, at any real ε, at the working precision."""
     return DeltaCurve(terms, direction)(epsilon)
+
+
+def curves_of(terms: Terms) -> "list[DeltaCurve]":
+    """The curves whose greatest is δ(ε): each way to be one person or a group, in each direction."""
+    if alternatives := _alternatives(terms):
+        return [curve for one in alternatives for curve in curves_of(one)]
+    return [DeltaCurve(one, way) for one in _parted(terms) or (terms,) for way in _directions(one)]
 
 
 class DeltaCurve:

@@ -14,6 +14,8 @@ from flint import arb
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.losses.loss import PrivacyLoss
+from discreet.kernel.losses.questions import ALLOWED, WIDE, curves_of, delta_interval
+from discreet.kernel.losses.work import TooMuch, limited
 from discreet.kernel.numerics import (
     Arb,
     Interval,
@@ -38,7 +40,7 @@ def trade_off(loss: PrivacyLoss, alpha: Real) -> Interval:
     share = exact_probability(alpha, name="alpha")
     if share == 1 or not loss.terms:
         return Interval(round_down(1 - share), round_up(1 - share))
-    with working_precision(BITS):
+    with working_precision(BITS), limited(ALLOWED):
         return _TradeOff(loss, share).ends()
 
 
@@ -47,6 +49,7 @@ class _TradeOff:
 
     def __init__(self, loss: PrivacyLoss, alpha: Fraction) -> None:
         self.loss, self.alpha = loss, ball(alpha)
+        self._curves = curves_of(loss.terms)
         self._known: dict[float, tuple[Arb, Arb]] = {}
 
     def ends(self) -> Interval:
@@ -64,7 +67,7 @@ class _TradeOff:
     def _best(self) -> float:
         """About the best ε, by golden section."""
         left, right = -FARTHEST, FARTHEST
-        while right > 1 and self.loss.delta(epsilon=right / 2) < 1e-30:
+        while right > 1 and self._delta(right / 2)[1] < 1e-30:
             left, right = left / 2, right / 2
         a, b = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
         for _ in range(STEPS):
@@ -79,20 +82,38 @@ class _TradeOff:
         return (left + right) / 2
 
     def _about(self, epsilon: float) -> float:
-        return float(self.value(epsilon)[0].mid())
+        return float(self._at(epsilon, self._delta(abs(epsilon)))[0].mid())
 
     def value(self, epsilon: float) -> tuple[Arb, Arb]:
         """Balls below and above v(e^ε)."""
         if epsilon not in self._known:
-            found = self.loss.delta_interval(epsilon=Fraction(abs(epsilon)))
-            low, high = arb(found.lower), arb(found.upper)
-            gamma = arb(epsilon).exp()
-            if epsilon >= 0:
-                ends = 1 - high - gamma * self.alpha, 1 - low - gamma * self.alpha
-            else:
-                ends = gamma * (1 - high - self.alpha), gamma * (1 - low - self.alpha)
-            self._known[epsilon] = ends
+            low, high = self._delta(abs(epsilon))
+            if not high - low <= WIDE * high:  # every other way too, and nothing of it is remembered
+                found = delta_interval.__wrapped__(self.loss.terms, Fraction(abs(epsilon)))
+                low, high = low.max(arb(found.lower)), high.min(arb(found.upper))
+            self._known[epsilon] = self._at(epsilon, (low, high))
         return self._known[epsilon]
+
+    def _at(self, epsilon: float, delta: tuple[Arb, Arb]) -> tuple[Arb, Arb]:
+        """Balls below and above v(e^ε), by both ends of δ(|ε|)."""
+        (low, high), gamma = delta, arb(epsilon).exp()
+        if epsilon >= 0:
+            ends = 1 - high - gamma * self.alpha, 1 - low - gamma * self.alpha
+        else:
+            ends = gamma * (1 - high - self.alpha), gamma * (1 - low - self.alpha)
+        return ends
+
+    def _delta(self, epsilon: float) -> tuple[Arb, Arb]:
+        """Balls below and above δ(ε), within the work that is left."""
+        low, high = arb(0), arb(0)
+        for curve in self._curves:
+            try:
+                ends = curve(arb(epsilon))
+            except TooMuch:
+                ends = arb(0), arb(1)
+            low = low.max(ends[0]) if ends[0].is_finite() else low
+            high = high.max(ends[1]) if ends[1].is_finite() else arb(1)
+        return low.min(arb(1)), high.min(arb(1))
 
     def _above(self, points: list[float]) -> Arb:
         """A bound on v everywhere: chords of a concave function, drawn on, lie above it."""
