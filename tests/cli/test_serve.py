@@ -32,7 +32,7 @@ def test_the_demo_opens_a_ready_house_with_tokens_and_leaves_nothing_behind(tmp_
     with Process("--demo") as demo:
         analyst = dp.connect(demo.facts["address"], token=demo.facts["tokens"]["analyst"])
         plan = analyst.explain("SELECT city, COUNT(*) AS n FROM people GROUP BY city", epsilon=0.5)
-        assert plan.errors["n"] > 0
+        assert any("times the limit that is found" in line for line in plan.sentences())
         owner = dp.connect(demo.facts["address"], token=demo.facts["tokens"]["owner"])
         assert owner.policy.id == "demo"
         assert [table.name for table in owner.policy.tables] == ["people"]

@@ -227,10 +227,19 @@ def law_of(small, stages, table, grid, *, released=NOTHING):
     return np.multiply.outer(noisy, follow).ravel()
 
 
+def choices(stage, given):
+    """What each choice of a stage is given."""
+    rungs = stage.mechanism.rungs
+    return [given[first : first + rungs] for first in range(0, len(given), rungs)]
+
+
 def loss_of(stage, one, other):
     """The largest privacy loss of one pure stage between two inputs, in both directions."""
-    if isinstance(stage.mechanism, Ladder):
-        pairs = [tuple(choice_law(stage.mechanism, given) for given in (one, other))]
+    if isinstance(stage.mechanism, Ladder):  # a choice of each group, independent of the others
+        pairs = [
+            tuple(choice_law(stage.mechanism, given) for given in pair)
+            for pair in zip(choices(stage, one), choices(stage, other), strict=True)
+        ]
     else:
         both = list(zip(numbers_of(one), numbers_of(other), strict=True))
         pairs = [

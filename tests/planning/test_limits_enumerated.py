@@ -16,7 +16,7 @@ import pytest
 from discreet.asking.planning import Excess, Limit
 from discreet.asking.planning.choices import ChooseLabel
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, CountAbove, finding_part
-from discreet.asking.planning.stages import SelectKeys
+from discreet.asking.planning.stages import AddNoise, SelectKeys
 from discreet.kernel.mechanisms import KeySelection, Ladder, PermuteAndFlip
 from discreet.kernel.plan import Output, Released
 from planning.frozen import plan_of
@@ -46,6 +46,8 @@ WARDS = [("a", 0), ("b", 0)]
 FILTERED = [("a", 0), ("a", 2), ("b", 2)]
 SCORES = [("a", 0), ("a", 1), ("a", 2)]
 FAR = [("a", 3), ("a", 40), ("a", 100)]
+BY_WARD = "SELECT ward, AVG(score) AS m FROM visits GROUP BY ward"
+APART = [("a", 100), ("b", 100), ("b", 40)]
 CROWD = ((("a", 0), ("a", 2), ("b", 2)),) * 30  # lifts what is above a rung to the level where rungs differ
 RELATIONS = ["add/remove", "replace"]
 EPSILONS = [Fraction(7, 10), Fraction(4)]  # of the question: its stages have shares below 1, and above
@@ -65,7 +67,10 @@ def first_of(question, policy, epsilon, **price):
 def outputs_of(stage):
     """What later stages may depend on: every rung, every set of keys; of noise they use nothing."""
     if isinstance(stage.mechanism, Ladder):
-        return [Output(numbers=(each,)) for each in getattr(stage, "rungs", range(stage.mechanism.rungs))]
+        rungs = getattr(stage, "rungs", range(stage.mechanism.rungs))
+        return [Output(numbers=(each,) * len(getattr(stage, "cells", (0,)))) for each in rungs]
+    if isinstance(stage, AddNoise):  # which groups hold enough units for an end of their own
+        return [Output(numbers=each) for each in ((0, 0), (0, 2**80), (2**80, 2**80))]
     if isinstance(stage.mechanism, KeySelection):
         return [Output(groups=each) for each in ((), (("a",),), (("b",),), (("a",), ("b",)))]
     return [Output(numbers=(0, 0))]
@@ -167,6 +172,26 @@ def test_the_end_of_a_range_loses_no_more_than_its_share():
     assert max(worst.values()) <= 1 + 1e-9
     assert min(worst.values()) > 0.9
     assert set(worst) == {"ChooseEnd", "AddNoiseToAll"}
+
+
+@pytest.mark.slow
+def test_ends_of_groups_lose_no_more_than_their_share_together():
+    """A unit in both groups moves the choices of both, each by its part."""
+    crowd = ((("a", 100),),) * 9 + ((("b", 100),),) * 9
+    worst = worst_stage(BY_WARD, policy_of(most=100), APART, epsilon=Fraction(4), most=2, crowd=crowd)
+    assert max(worst.values()) <= 1 + 1e-9
+    assert min(worst.values()) > 0.9
+    assert set(worst) == {"ChooseEnd", "AddNoise", "AddNoiseToAll"}
+
+
+def test_a_whole_unit_in_each_group_is_found():
+    """The fault: a unit's norm is that of its fullest group, so that its parts add up to two."""
+    crowd = ((("a", 100),),) * 9 + ((("b", 100),),) * 9
+    worst = worst_stage(
+        BY_WARD, policy_of(most=100), APART, epsilon=Fraction(4), others=0, crowd=crowd, rule=other_groups
+    )
+    assert worst["ChooseEnd"] > 1.1
+    assert worst["AddNoise"] > 1.1
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

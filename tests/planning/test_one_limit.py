@@ -18,6 +18,7 @@ from discreet.apps.auditing.replay import Replay
 from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import Limit
 from discreet.asking.planning.clamping import Clamped
+from discreet.asking.planning.limit_estimators import LimitFacts
 from discreet.asking.planning.limit_stages import AddNoiseToAll, ChooseLimit, Limited, finding_part, ladder
 from discreet.asking.planning.spill import MeasureSpill
 from discreet.asking.planning.weights import Excess
@@ -282,7 +283,7 @@ def test_the_stages_of_a_limit_are_those_that_were_promised(opened):
     labels = limited.plan.labels
     choose, under = limited.ready(None)
     assert isinstance(choose, ChooseLimit)
-    assert choose.mechanism.level == Fraction(3) / limited.parts(3, 3)[1].epsilon
+    assert choose.mechanism.level == Fraction(3, 4) / limited.parts(3, 3)[1].epsilon
     assert choose.loss.epsilon(delta=0) == pytest.approx(
         float(limited.share.epsilon * finding_part(len(labels)))
     )
@@ -327,6 +328,32 @@ def test_keys_and_numbers_share_the_price(opened):
 
 MANY = list("abcdefghijklmnopqrst")
 WIDE = "SELECT ward, COUNT(*) AS n FROM {} GROUP BY ward"
+
+
+def test_where_most_are_above_a_limit_no_upper_end_is_claimed(opened):
+    """Three of four have more than one row: under a limit of 1 the number is a lower end, and says so."""
+    answer = opened(limit=1).ask("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", epsilon=2000)
+    assert "most units are" in answer.notes[0]
+    for row, ends in zip(answer.rows, answer.intervals, strict=True):
+        assert ends["n"].lower <= row["n"] < truth(row["ward"]) < ends["n"].upper == math.inf
+    assert "or more)" in str(answer)
+    json.dumps(answer.to_json(), allow_nan=False)
+    assert answer.to_json()["intervals"][0]["n"][1] is None
+    assert answer.to_csv().splitlines()[-1].endswith(",inf")
+
+
+def test_a_signed_sum_that_most_are_cut_in_has_no_ends(opened):
+    curator = opened(limit=1, bounds={"change": (-1, 1)})
+    answer = curator.ask("SELECT SUM(2 * change + 1) AS s FROM visits", epsilon=2000)
+    assert tuple(answer.intervals[0]["s"]) == (-math.inf, math.inf)
+    assert "(ends unknown)" in str(answer)
+
+
+def test_units_above_a_limit_count_only_beyond_the_noise():
+    told = LimitFacts(Fraction(1), within=10, above=30)
+    assert told.most_are_above(29.5)
+    assert not told.most_are_above(30)
+    assert not told._replace(within=31).most_are_above(0)
 
 
 @pytest.fixture

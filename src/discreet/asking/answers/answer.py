@@ -96,7 +96,7 @@ class Answer:
         """What limits left out, how sure choices are, and that groups of few people are not shown."""
         said: list[str | None] = [self.plan.note(), *self.plan.choice_notes()]
         for each, (_, numbers) in zip(self.plan.sets, self.released, strict=True):
-            said += [one.note(row) for row in numbers[:1] for one in each.estimators]
+            said += [one.note(numbers) for one in each.estimators] if numbers else []
         if any(each.private for each in self.plan.sets):
             said.append(HIDDEN)
         return tuple(dict.fromkeys(note for note in said if note is not None))

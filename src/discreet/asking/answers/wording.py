@@ -32,8 +32,8 @@ def align(lines: Sequence[Sequence[str]]) -> str:
 def cell(value: Value, interval: Interval | None) -> str:
     """Return a value with its error next to it.
 
-    >>> cell(20, Interval(14, 26)), cell(5, Interval(0, 37))
-    ('20 ± 6', '5 (0 to 37)')
+    >>> cell(20, Interval(14, 26)), cell(5, Interval(0, 37)), cell(5, Interval(-2, math.inf))
+    ('20 ± 6', '5 (0 to 37)', '5 (-2 or more)')
     """
     shown = show_value(value, interval)
     if interval is None:
@@ -69,6 +69,10 @@ def uneven_ends(value: Value, interval: Interval) -> str | None:
     reach = _reach(value, interval)
     if reach < math.inf and 2 * reach - interval.width <= UNEVEN * reach:
         return None
+    if math.isinf(interval.upper):
+        return f"{interval.lower:,.6g} or more" if math.isfinite(interval.lower) else "ends unknown"
+    if math.isinf(interval.lower):
+        return f"{interval.upper:,.6g} or less"
     if not 0 < interval.width < math.inf:
         return f"{interval.lower:,.6g} to {interval.upper:,.6g}"
     last = Decimal(1).scaleb(_magnitude(interval) - 2)

@@ -5,6 +5,7 @@ All estimates are post-processing: they see noisy numbers and public facts alone
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -61,8 +62,8 @@ class Estimator(ABC):
         """Return how far a choice may be from the best one; None for what is no choice."""
         return None
 
-    def note(self, row: Row) -> str | None:
-        """Return what the number leaves out, in one line; None where there is nothing to say."""
+    def note(self, rows: Sequence[Row]) -> str | None:
+        """Return what the numbers of all these groups leave out, in one line; None where nothing is."""
         return None
 
     def after(self, released: tuple[Output, ...]) -> "Estimator":

@@ -6,11 +6,13 @@ confidence, since scaling only takes away; the upper end is about the truth unde
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from discreet.asking.planning.contribution import is_signed
 from discreet.asking.planning.estimate import Estimator, Row
 from discreet.asking.planning.exact import Bernstein
 from discreet.asking.planning.limit_stages import Limited, what_of
@@ -22,6 +24,12 @@ WEIGHED = (
     "in means and variances a unit's rows weigh as one row together: the mean over rows only if rows of "
     "units with many rows are like others"
 )
+
+OPEN = (
+    "most units are, so that nobody knows how much more there is: take the numbers for lower ends, and ask "
+    "at a higher price, or declare a limit"
+)
+SURE = Fraction(4, 5)  # so that one time in ten noise alone says that units are above
 
 
 class LimitFacts(NamedTuple):
@@ -37,6 +45,10 @@ class LimitFacts(NamedTuple):
         everyone = max(1, self.within + max(0, self.above))
         return min(1.0, max(0, self.above) / everyone)
 
+    def most_are_above(self, reach: float) -> bool:
+        """Return whether the limit is too low to tell of the rest; `reach` is how far noise takes a count."""
+        return self.above >= self.within and self.above > reach
+
 
 @lru_cache(maxsize=4096)
 def _reach(limited: Limited, limit: int, groups: int, confidence: Fraction) -> float:
@@ -48,6 +60,12 @@ def _reach(limited: Limited, limit: int, groups: int, confidence: Fraction) -> f
 def _spill_reach(limited: Limited, confidence: Fraction) -> float:
     """Return how far the noise takes what is above the limit."""
     return limited.spill_noise().error(confidence=confidence)
+
+
+@lru_cache(maxsize=256)
+def _count_reach(limited: Limited) -> float:
+    """Return how far the noise takes the number of units above the limit."""
+    return limited.count_noise().error(confidence=SURE)
 
 
 @dataclass(frozen=True)
@@ -77,12 +95,17 @@ class LimitedTotal(Estimator):
         number = max(0, row[self.limited.column + self.position])
         one_sided = max(Fraction(0), 2 * confidence - 1)
         reach = _spill_reach(self.limited, one_sided) if one_sided else 0.0
-        return raised_by(spill, reach, most, Fraction(number, max(1, shown)))
+        crowded = 2 if self.limited.limit is not None else 1  # a limit that was found leaves little above it
+        return raised_by(spill, reach, most, Fraction(crowded * number, max(1, shown)))
 
     def facts(self, row: Row) -> LimitFacts:
         """Return what was released about the limit."""
         limit, _, within, above = self._facts(row)
         return LimitFacts(limit * self.step, within, above)
+
+    def _is_open(self, row: Row) -> bool:
+        """Return whether so many units are above the limit that nothing is known of what it cut."""
+        return self.facts(row).most_are_above(_count_reach(self.limited))
 
     def value(self, row: Row) -> int | float:
         limit = Limit.of(self._facts(row)[0])
@@ -93,18 +116,23 @@ class LimitedTotal(Estimator):
         most, groups, *_ = self._facts(row)
         limit, reach = Limit.of(most), _reach(self.limited, most, groups, confidence)
         number, around = row[self.limited.column + self.position], math.ceil(reach)
+        if self._is_open(row) and is_signed(self.limited.plan):
+            return Interval(-math.inf, math.inf)
         low = Fraction(number - around, limit.one) * self.step
         high = (Fraction(number + around, limit.one) + self._raised(row, confidence)) * self.step
         if self.whole:  # as the value is: the truth is a whole number, or below one that is
-            return Interval(_double(Fraction(math.floor(low))), _double(Fraction(math.ceil(high))))
-        return Interval(_double(low), _double(high))
+            low, high = Fraction(math.floor(low)), Fraction(math.ceil(high))
+        return Interval(_double(low), math.inf if self._is_open(row) else _double(high))
 
-    def note(self, row: Row) -> str:
+    def note(self, rows: Sequence[Row]) -> str:
+        row = rows[0]  # what is said holds for all
         facts, what = self.facts(row), what_of(self.limited.plan)
         said = (
             f"a unit adds at most {readable(float(facts.limit))} to {what}, over all groups: above it rows "
             f"count less than fully; about {100 * facts.share:.0f}% of units are above"
         )
+        if self._is_open(row):
+            return f"{said}; {OPEN}"
         if self.limited.measures_spill(self._facts(row)[1]):
             return f"{said}; lower ends of intervals hold, upper ends are estimated"
         return said
@@ -127,7 +155,8 @@ class LimitedTotal(Estimator):
 class Basis(Estimator):
     """An aggregate from parts that a row moves together by one: a polynomial over [low, low + width].
 
-    The width that the range has in the end is the number that follows the parts.
+    The width that the widest range has in the end is the number that follows the parts; then by how many
+    halves that of the group is shorter.
     """
 
     limited: Limited
@@ -144,6 +173,10 @@ class Basis(Estimator):
     def _width(self, row: Row) -> int:
         return row[self.limited.column + self._degree + 1]
 
+    def _own_width(self, row: Row) -> Fraction:
+        """Return the width of the group's own range, which its values were enlarged from."""
+        return Fraction(self._width(row), 1 << row[self.limited.column + self._degree + 2])
+
     def _one(self, row: Row) -> int:
         """Return what one unit adds to all parts together."""
         return Limit.of(self._width(row) ** self._degree).total
@@ -153,9 +186,12 @@ class Basis(Estimator):
         each = 1 - (1 - confidence) / (self._degree + 1)
         return math.ceil(_reach(self.limited, self._width(row) ** self._degree, 1, each))
 
-    def note(self, row: Row) -> str:
-        end = readable(float((self.lowest + self._width(row)) * self.step))
-        return f"values above {end} count as {end}; {WEIGHED}"
+    def note(self, rows: Sequence[Row]) -> str:
+        ends = sorted({(self.lowest + self._own_width(row)) * self.step for row in rows})
+        low, high = (readable(float(end)) for end in (ends[0], ends[-1]))
+        if low == high:
+            return f"values above {high} count as {high}; {WEIGHED}"
+        return f"values above an end of each group, from {low} to {high}, count as that end; {WEIGHED}"
 
 
 @dataclass(frozen=True)
@@ -178,7 +214,7 @@ class BasisMean(Basis):
     def _at(self, row: Row, above: int, below: int) -> float:
         turn = Fraction(above - below, max(above + below, self._degree * self._one(row)))
         part = (1 + min(max(turn, Fraction(-1)), Fraction(1))) / 2
-        return _double((self.lowest + self._width(row) * part) * self.step)
+        return _double((self.lowest + self._own_width(row) * part) * self.step)
 
     def interval(self, row: Row, confidence: Fraction) -> Interval:
         above, below = self._pair(self._parts(row))
@@ -191,7 +227,7 @@ class BasisMean(Basis):
             return None
         first = self.limited.plan.measures[0]
         assert isinstance(first, Bernstein)
-        row = (0,) * (self.limited.column + self._degree + 1) + (first.lattice.width,)
+        row = (0,) * (self.limited.column + self._degree + 1) + (first.lattice.width, 0)
         off = self._around(row, confidence) / self._one(row)
         return min(off / population, 1.0) * first.lattice.width * float(self.step)
 
@@ -231,7 +267,7 @@ class BasisVariance(Basis):
     def _finish(self, row: Row, variance: Fraction, whole: int) -> float:
         count = Fraction(whole, self._one(row))
         sample = min(max(variance, Fraction(0)), Fraction(1)) * count / (count - 1)
-        number = _double(min(sample / 4, Fraction(1, 2)) * (self._width(row) * self.step) ** 2)
+        number = _double(min(sample / 4, Fraction(1, 2)) * (self._own_width(row) * self.step) ** 2)
         return math.sqrt(number) if self.root else number
 
 

@@ -31,6 +31,8 @@ Masses: TypeAlias = tuple[int, ...]
 
 WEIGHED = "Weighed: the rows of a unit that have a value weigh as one row together, over all groups."
 CUT = Fraction(1, 20)  # of the price: how many units are above the limit
+_LEVEL = Fraction(1, 4)  # of all noise: what a rung may cut, as that moves all numbers one way
+_SLOPE = Fraction(1)  # a rung lower in a price for few units is worse than a rung higher
 _LEAST, _MOST = Fraction(1, 20), Fraction(2, 5)  # of the price, that goes into finding the limit
 
 
@@ -164,6 +166,7 @@ class AddNoiseToAll(TableStage):
     mechanism: Noise
     facts: tuple[int, ...]  # the limit and how many groups there are; of a mean, how wide its range is
     counted: int  # how many stages before told of the limit: units above it, and how much is there
+    shifts: tuple[int, ...] = ()  # of a mean: by how many halves each group's range is shorter
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -193,6 +196,11 @@ class AddNoiseToAll(TableStage):
         spill = () if self.counted != 1 else (0,)  # nothing was measured
         return (*zip(*parts, strict=True), (*self.facts, *counted, *spill))
 
+    @property
+    def _own(self) -> int:
+        """How many numbers each group has beside those of measures and facts of all groups."""
+        return 4 if self.counted else 1
+
     def draw(self, given: tuple[tuple[int, ...], ...], source: Source) -> Output:
         *parts, facts = given
         drawn = self.mechanism.draw([number for part in parts for number in part], source)
@@ -200,12 +208,11 @@ class AddNoiseToAll(TableStage):
         shown = (sum(max(0, number) for number in noisy),) if self.counted else ()
         return self._output(noisy, len(parts[0]), (*facts, *shown))
 
-    @staticmethod
-    def _output(numbers: list[int], groups: int, facts: Sequence[int]) -> Output:
-        return Output(numbers=(*numbers, *(fact for fact in facts for _ in range(groups))))
+    def _output(self, numbers: list[int], groups: int, facts: Sequence[int]) -> Output:
+        return Output(numbers=(*numbers, *(fact for fact in facts for _ in range(groups)), *self.shifts))
 
     def columns_of(self, output: Output) -> Mapping[int, tuple[int | Fraction, ...]]:
-        many = len(self.plan.measures) + len(self.facts) + (4 if self.counted else 0)
+        many = len(self.plan.measures) + len(self.facts) + self._own
         groups = len(output.numbers) // many
         assert self.column is not None
         parts = [output.numbers[place * groups : (place + 1) * groups] for place in range(many)]
@@ -221,6 +228,7 @@ class AddNoiseToAll(TableStage):
         assert self.column is not None
         shown = (sum(max(0, number) for part in parts for number in part),) if self.counted else ()
         columns = [*map(list, parts), *([fact] * len(parts[0]) for fact in (*facts, *shown))]
+        columns += [list(self.shifts)] if self.shifts else []
         return dict(enumerate(columns, start=self.column))
 
     def moves(self, first: Sequence[Masses], second: Sequence[Masses], name: str) -> Iterator[Move]:
@@ -306,7 +314,7 @@ class Limited(Later[ExactPlan, ExactTable]):
     @property
     def numbers(self) -> int:
         """How many numbers each group gets."""
-        return len(self.plan.measures) + (6 if self.counting else 1)
+        return len(self.plan.measures) + (6 if self.counting else 2)
 
     def ready(self, released: Released) -> tuple[Stage, ...]:
         labels = released.groups if self.plan.labels is None else self.plan.labels
@@ -325,7 +333,8 @@ class Limited(Later[ExactPlan, ExactTable]):
         choose = Ladder(
             epsilon=epsilon,
             rungs=len(self.rungs),
-            level=self._cells * noise_for_one(rest, relation),
+            level=_LEVEL * self._cells * noise_for_one(rest, relation),
+            slope=_SLOPE,
             method="permute-and-flip" if adding else "exponential",
             relation=relation,
         )
@@ -355,17 +364,21 @@ class Limited(Later[ExactPlan, ExactTable]):
         """Return the noise on what is above the limit."""
         return self._least(one_number(self.terms.relation), self.share.times(CUT))
 
-    def under(self, limit: int) -> tuple[Stage, ...]:
-        """Return the stages once the limit is known, in steps."""
+    def count_noise(self) -> Noise:
+        """Return the noise on how many units are within and above the limit."""
+        return self._least(two_counts(self.terms.relation), self.share.times(CUT))
+
+    def under(self, limit: int, shifts: tuple[int, ...] = ()) -> tuple[Stage, ...]:
+        """Return the stages once the limit is known, in steps; of a mean also where groups end."""
         plan = replace(self.plan, limit=Limit.of(limit))
         noise = self.noise(limit, len(self.plan.labels or ()))
         if not self.counting:
             (width,) = {each.lattice.width for each in plan.measures if isinstance(each, Bernstein)}
-            return (AddNoiseToAll(self.part, self.column, plan, noise, (width,), counted=0),)
+            even = (0,) * len(plan.labels or ())
+            return (AddNoiseToAll(self.part, self.column, plan, noise, (width,), 0, shifts or even),)
         facts = (limit, len(self.plan.labels or ()))
         above = replace(self.plan, excess=(Excess(0, 1, bits=0), Excess(limit, 1, bits=0)))
-        count = self._least(two_counts(self.terms.relation), self.share.times(CUT))
-        told: list[Stage] = [CountAbove(self.part, None, above, count)]
+        told: list[Stage] = [CountAbove(self.part, None, above, self.count_noise())]
         if self.measures_spill(facts[1]):
             masses = replace(self.plan, excess=(spill_above(limit),))
             told.append(MeasureSpill(self.part, None, masses, self.spill_noise()))

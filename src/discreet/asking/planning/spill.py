@@ -23,7 +23,6 @@ from discreet.kernel.randomness import Source
 PLAIN = 14  # so many groups have intervals about their noise alone: the limit is chosen well for few
 OCTAVES = 3  # the two octaves above a limit are three limits wide
 _BITS = 20
-_FACTOR = 2  # cells may hold more than their part of what was cut
 
 
 def above(limit: int) -> Excess:
@@ -42,10 +41,9 @@ def raised_by(spill: int, reach: float, limit: int, part: Fraction) -> Fraction:
     `spill` is the noisy number, `reach` how far above it the real one may be; the result is in steps.
 
     >>> raised_by(2**20, 0, 10, Fraction(1, 4))
-    Fraction(15, 1)
+    Fraction(15, 2)
     """
-    cut = Fraction(max(0, spill + round(reach)), 1 << _BITS) * OCTAVES * limit
-    return _FACTOR * cut * part
+    return Fraction(max(0, spill + round(reach)), 1 << _BITS) * OCTAVES * limit * part
 
 
 @dataclass(frozen=True)
