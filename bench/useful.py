@@ -26,6 +26,7 @@ from discreet import Curator
 from discreet.asking.answers import Answer, Receipt
 from discreet.asking.engines import open_engine
 from discreet.asking.planning import ExactPlan, ExactTable
+from discreet.asking.planning.spill import PLAIN
 from discreet.asking.release import release_invented
 
 Run: TypeAlias = Callable[[ExactPlan], ExactTable]
@@ -153,6 +154,8 @@ class Scores:
     errors: list[float]
     held: list[bool]
     widths: list[float]
+    stretched: list[float]  # widths over those of intervals about the noise alone
+    many: bool  # groups: more than have such intervals
     shown: float
 
     @property
@@ -192,7 +195,7 @@ def _once(run: Run) -> Run:
 
 def _score(given: list[Answer], facts: Facts) -> Scores:
     judged = {label for label, people in facts.people.items() if people >= FEW and facts.truth.get(label)}
-    scores = Scores([], [], [], 0)
+    scores = Scores([], [], [], [], len(facts.truth) > PLAIN, 0)
     shown = 0
     for answer in given:
         for row, ends in zip(answer.rows, answer.intervals, strict=True):
@@ -203,6 +206,7 @@ def _score(given: list[Answer], facts: Facts) -> Scores:
             scores.errors.append(abs(row["x"] - truth) / abs(truth))
             scores.held.append(interval.lower <= truth <= interval.upper)
             scores.widths.append(interval.width / 2 / abs(truth))
+            scores.stretched.append(interval.width / 2 / max(row["x"] - interval.lower, 1e-9))
     scores.shown = shown / max(1, len(judged) * len(given))
     return scores
 
@@ -280,6 +284,7 @@ def summarise(measured: list[tuple[Task, float, dict[str, Scores]]]) -> list[Row
                     )
                     rows.append(Row(f"{head}: half width of intervals, relative, median", wide, unit="share"))
                     rows.append(Row(f"{head}: share of cells within 10 %", near, unit="share"))
+    rows += [row for price in PRICES for row in _honesty(measured, price)]
     for task, price, scores in measured:
         if task.found:
             what = f"{task.table} by {task.key}, keys in the data, epsilon {price}: share of groups shown"
@@ -287,6 +292,29 @@ def summarise(measured: list[tuple[Task, float, dict[str, Scores]]]) -> list[Row
             head = f"{task.table} by {task.key}, epsilon {price}: median error of those shown"
             rows.append(
                 Row(head, scores["auto"].median, "defaults", scores["defaults"].median, unit="relative")
+            )
+    return rows
+
+
+def _honesty(measured: list[tuple[Task, float, dict[str, Scores]]], price: float) -> list[Row]:
+    """How often intervals of counts and of sums miss the real truth, with few groups and many; how wide they
+    are."""
+    rows = []
+    chosen = [
+        scores["auto"] for task, at, scores in measured
+        if task.kind in ("COUNT", "SUM") and not task.found and at == price
+    ]  # fmt: skip
+    for many, limit in ((False, 0.08), (True, 0.1)):
+        some = [each for each in chosen if each.many == many]
+        if some:
+            where = f"COUNT and SUM, {'more than' if many else 'up to'} {PLAIN} groups, epsilon {price}"
+            missed = float(np.mean([not each for one in some for each in one.held]))
+            rows.append(
+                Row(f"{where}: share of intervals without the real truth", missed, limit=limit, unit="share")
+            )
+            wide = float(np.median([each for one in some for each in one.stretched]))
+            rows.append(
+                Row(f"{where}: width over that of the noise alone, median", wide, limit=1.6, unit="share")
             )
     return rows
 

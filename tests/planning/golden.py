@@ -119,6 +119,7 @@ DESCRIBE = {
     "share_price": in_sets(shared),
     "add_keys": in_sets(keyed),
     "choose_noise": in_sets(noised),
+    "calibrate_together": in_sets(noised),
     "estimate": in_sets(estimated),
 }
 

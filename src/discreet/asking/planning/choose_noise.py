@@ -36,12 +36,19 @@ def _add_stages(draft: Draft, part: int, each: SetDraft) -> SetDraft:
 def _stage(draft: Draft, part: int, plan: ExactPlan, wanted: Wanted) -> TableStage:
     if wanted.position is None and draft.measure_of(wanted).aggregate.function != "count_distinct":
         return _choice(draft, part, plan, wanted)
-    measure = None if wanted.position is None else plan.measures[wanted.position]
-    contribution = contribution_of(plan, measure, draft.relation)
     noise = least_noise(
-        contribution, wanted.share, confidence=draft.confidence, gaussian=draft.takes_gaussian_only
+        contribution_to(draft, plan, wanted),
+        wanted.share,
+        confidence=draft.confidence,
+        gaussian=draft.takes_gaussian_only,
     )
     return AddNoise(part, wanted.column, plan, noise, wanted.position)
+
+
+def contribution_to(draft: Draft, plan: ExactPlan, wanted: Wanted) -> Contribution:
+    """Return how far one unit moves a number of all groups."""
+    measure = None if wanted.position is None else plan.measures[wanted.position]
+    return contribution_of(plan, measure, draft.relation)
 
 
 def _choice(draft: Draft, part: int, plan: ExactPlan, wanted: Wanted) -> ChooseLabel | ChooseQuantile:

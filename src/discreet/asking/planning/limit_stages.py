@@ -32,7 +32,7 @@ Masses: TypeAlias = tuple[int, ...]
 WEIGHED = "Weighed: the rows of a unit that have a value weigh as one row together, over all groups."
 CUT = Fraction(1, 20)  # of the price: how many units are above the limit
 _LEVEL = Fraction(1, 4)  # of all noise: what a rung may cut, as that moves all numbers one way
-_SLOPE = Fraction(1)  # a rung lower in a price for few units is worse than a rung higher
+_SLOPE = Fraction(9, 8)  # a rung lower in a price for few units is worse than a rung higher
 _LEAST, _MOST = Fraction(1, 20), Fraction(2, 5)  # of the price, that goes into finding the limit
 
 

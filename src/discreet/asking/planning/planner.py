@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 from discreet.asking.after import After, prepare, split
 from discreet.asking.planning.add_keys import add_keys
 from discreet.asking.planning.bound import bound
+from discreet.asking.planning.calibrate_together import calibrate_together
 from discreet.asking.planning.choose_noise import choose_noise
 from discreet.asking.planning.draft import Draft
 from discreet.asking.planning.estimate import estimate
@@ -35,6 +36,7 @@ PASSES: tuple[Callable[[Draft], Draft], ...] = (
     share_price,
     add_keys,
     choose_noise,
+    calibrate_together,
     estimate,
 )
 _DIGITS = 4  # of a price that was searched for
