@@ -27,12 +27,20 @@ PAIRS = {
         {"epsilon": 0.1, "split": {"s": 1, "n": 3}},
         {"epsilon": 0.1, "split": {"s": 3, "n": 1}},
     ),
+    "limit": (
+        PUBLIC,
+        {"epsilon": 0.1, "limit": {"s": 200, "n": 3}},
+        {"epsilon": 0.1, "limit": {"s": 300, "n": 3}},
+    ),
 }
 
 
 @pytest.fixture
-def curator(tmp_path):
-    with Curator.from_policy(write_policy(tmp_path)) as opened:
+def curator(tmp_path, request):
+    path = write_policy(tmp_path)
+    if request.node.callspec.params.get("term") == "limit":  # which only tables with a limit take
+        path.write_text(path.read_text().replace("max_groups = 2", 'limit = "auto"'))
+    with Curator.from_policy(path) as opened:
         yield opened
 
 

@@ -220,6 +220,7 @@ class Curator(AbstractContextManager["Curator"]):
         confidence: Real = 0.95,
         bounds: Literal["auto"] | None = None,
         split: Mapping[str, Real] | None = None,
+        limit: Mapping[str, Real] | None = None,
         key: str | None = None,
         **unknown: Any,
     ) -> Answer | tuple[Answer, ...]:
@@ -243,6 +244,8 @@ class Curator(AbstractContextManager["Curator"]):
             "auto" finds bounds that the policy lacks privately, with a part of the price.
         split
             The weight of each column in the division of the price; 1 by default.
+        limit
+            The most that one person adds to a COUNT or a SUM, by column: one that was found before, for free.
         key
             An idempotency key: a retry with the same key is not charged again.
 
@@ -253,7 +256,7 @@ class Curator(AbstractContextManager["Curator"]):
         """
         refuse_unknown(unknown, [*AskOptions.__annotations__, "key"], PRICES)
         terms: AskOptions = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
-        terms |= {"confidence": confidence, "bounds": bounds}
+        terms |= {"confidence": confidence, "bounds": bounds, "limit": limit}
         if (told := describe(question, self.resources.known)) is not None:
             return told  # type: ignore[return-value]  # DESCRIBE: rows of the policy, without a plan
         answers = _finish(self._query_run(plan_asked(question, self.resources.engine().policy, **terms)), key)
@@ -274,6 +277,7 @@ class Curator(AbstractContextManager["Curator"]):
         confidence: Real = 0.95,
         bounds: Literal["auto"] | None = None,
         split: Mapping[str, Real] | None = None,
+        limit: Mapping[str, Real] | None = None,
         **unknown: Any,
     ) -> Plan | tuple[Plan, ...]:
         """Return what asking would do, its cost and its expected error. No data is read.
@@ -282,7 +286,7 @@ class Curator(AbstractContextManager["Curator"]):
         """
         refuse_unknown(unknown, AskOptions.__annotations__, PRICES)
         terms: AskOptions = {"epsilon": epsilon, "delta": delta, "rho": rho, "within": within, "split": split}
-        terms |= {"confidence": confidence, "bounds": bounds}
+        terms |= {"confidence": confidence, "bounds": bounds, "limit": limit}
         if (told := describe(question, self.resources.known)) is not None:
             return told  # type: ignore[return-value]  # there is nothing to plan
         plans = plan_asked(question, self.resources.known, **terms)

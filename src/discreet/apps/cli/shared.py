@@ -133,6 +133,8 @@ class PriceOptions:
     "Find bounds that are not declared privately, with a quarter of the price."
     split: Several = ()
     "A column's weight in the division of the price, as total=3; may be repeated."
+    limit_of: Several = ()
+    "The most that one person adds to a column, as n=11: one that was found before; may be repeated."
 
     def terms(self) -> dict[str, Any]:
         """Return the arguments of `ask`, as exact numbers."""
@@ -146,6 +148,9 @@ class PriceOptions:
         if self.split:
             named = (read_named(each) for each in self.split)
             terms["split"] = {name: read_number(text, name="split") for name, text in named}
+        if self.limit_of:
+            named = (read_named(each) for each in self.limit_of)
+            terms["limit"] = {name: read_number(text, name="limit") for name, text in named}
         return terms
 
 

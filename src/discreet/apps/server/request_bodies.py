@@ -11,7 +11,7 @@ from discreet.apps.server.limits import Limits
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import exact
 
-TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split")
+TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split", "limit")
 BOOK_TERMS = ("epsilon", "delta", "rho", "limit", "confidence", "aim", "table")
 WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 LONGEST_TEXT = 500
@@ -182,9 +182,9 @@ def _read_term(name: str, value: object) -> Any:
         if value != "auto":
             raise InvalidParameter('bounds must be "auto" or absent.', parameter="bounds")
         return value
-    if name == "split" and not isinstance(value, dict):
-        raise InvalidParameter(f"split must be an object, got {_kind(value)}.", parameter="split")
-    if isinstance(value, dict) and name in ("within", "split"):
+    if name in ("split", "limit") and not isinstance(value, dict):
+        raise InvalidParameter(f"{name} must be an object, got {_kind(value)}.", parameter=name)
+    if isinstance(value, dict) and name in ("within", "split", "limit"):
         if not value:
             raise InvalidParameter(f"{name} must name at least one column, got none.", parameter=name)
         return {column: read_number(each, name=name) for column, each in value.items()}

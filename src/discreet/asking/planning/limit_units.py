@@ -5,6 +5,7 @@ each sum has its own, as it has its own unit of measure. Means and variances wei
 nothing is to be found, and are split into parts that a row moves together by one.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -24,13 +25,14 @@ from discreet.asking.planning.exact import (
     UnitCount,
 )
 from discreet.asking.planning.limit_estimators import BasisMean, BasisVariance, LimitedTotal
-from discreet.asking.planning.limit_stages import Limited, Terms, ladder
+from discreet.asking.planning.limit_stages import Limited, Terms, ladder, step_of, what_of
 from discreet.asking.planning.price import Share
 from discreet.asking.planning.spill import above as spill_above
 from discreet.asking.planning.stages import Stage
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.asking.planning.widths import check_widths
 from discreet.asking.queries import Joined, Measure, Question, Relation, Scan, Stacked
+from discreet.errors import InvalidParameter
 
 _WEIGHED = ("count_rows", "count", "count_units", "sum", "average", "variance", "deviation")
 _ROWS = ("count_rows", "count")
@@ -39,6 +41,7 @@ _MOST_ROWS = 2**20  # of one unit: the top of a ladder of rows
 _BELOW, _ABOVE = 2**10, 2**12  # where the ladder of a sum begins and ends, from the most that a row adds
 KEYS_PART = Fraction(2, 5)  # of the price: which keys are shown
 _AUTO = "auto"
+_FAR = 2**60  # of steps: no limit that a question states is as large
 
 
 def limit_of(draft: Draft) -> int | str | None:
@@ -54,8 +57,35 @@ def limit_of(draft: Draft) -> int | str | None:
     numbers = [each for each in stated if isinstance(each, int)]
     known = max(numbers, default=None)
     if draft.takes_gaussian_only:  # whose accounts take no loss that is promised before a limit is found
-        return known if question.public_keys else None
+        found = known or (_AUTO if _all_stated(draft) else None)
+        return found if question.public_keys else None
     return known or _AUTO
+
+
+def _all_stated(draft: Draft) -> bool:
+    """Return whether the question states every limit that it needs, so that none is to be found."""
+    stated = draft.options.limits(draft.question)
+    needs = [each.aggregate.function in (*_ROWS, "sum", "count_units") for each in draft.question.measures]
+    return all(limit or not need for limit, need in zip(stated, needs, strict=True))
+
+
+def check_limits(draft: Draft) -> int | str | None:
+    """Return the limit that the policy states; refuse those that a question states where there is none, or
+    for what is no count and no sum.
+
+    Privacy: a limit that an asker states is a public number, like any part of a question.
+    """
+    found, stated = limit_of(draft), draft.options.limits(draft.question)
+    totals = [each.aggregate.function in (*_ROWS, "sum") for each in draft.question.measures]
+    if found is None and any(stated):
+        raise InvalidParameter(
+            "limit must be for tables whose policy has a limit, and COUNT, SUM, AVG or VARIANCE alone. "
+            "Leave it out.",
+            parameter="limit",
+        )
+    if any(limit and not total for limit, total in zip(stated, totals, strict=True)):
+        raise InvalidParameter("limit must name columns that are a COUNT or a SUM.", parameter="limit")
+    return found
 
 
 def limit_units(draft: Draft) -> Draft:
@@ -92,12 +122,16 @@ def _plan_set(draft: Draft, part: int, chosen: tuple[int, ...], share: Share, li
     weights = draft.options.weights(question)
     heavy = {kind: max(weights[place] for place, each in enumerate(own) if each == kind) for kind in own}
     terms = Terms(draft.relation, draft.confidence, draft.adds_epsilons, draft.takes_gaussian_only)
+    stated = draft.options.limits(question)
+    named = {
+        kind: max((stated[place] or 0 for place, each in enumerate(own) if each == kind), default=0)
+        for kind in heavy
+    }
     column, limited = 0, {}
     for kind, weight in heavy.items():
         part_of = rest.times(weight / sum(heavy.values()))
-        limited[kind] = _with_limit(
-            Limited(part, column, replace(blank, measures=kind), part_of, terms, None), limit
-        )
+        stage = Limited(part, column, replace(blank, measures=kind), part_of, terms, None)
+        limited[kind] = _state_limit(stage, named[kind]) if named[kind] else _with_limit(stage, limit)
         column += limited[kind].numbers
     estimators = tuple(
         _estimator(measure, limited[kind]) for measure, kind in zip(question.measures, own, strict=True)
@@ -137,6 +171,19 @@ def _basis(measure: Measure, degree: int) -> Kind:
         Bernstein(summed.argument, summed.lattice, summed.condition, degree, power)  # type: ignore[arg-type]
         for power in range(degree, -1, -1)
     )
+
+
+def _state_limit(stage: Limited, stated: Fraction | int) -> Limited:
+    """Return the stage with the limit that the question states, in steps."""
+    steps = math.floor(stated / step_of(stage.plan))
+    if not 0 < steps < _FAR:
+        raise InvalidParameter(
+            f"limit must be at least the step of {what_of(stage.plan)}, and less than 2^60 of them.",
+            parameter="limit",
+        )
+    done = replace(stage, limit=steps)
+    _check(done)
+    return done
 
 
 def _with_limit(stage: Limited, limit: int | str) -> Limited:

@@ -16,7 +16,7 @@ from discreet.asking.planning.draft import Draft
 from discreet.asking.planning.estimate import estimate
 from discreet.asking.planning.exact import ExactPlan, ExactTable
 from discreet.asking.planning.find_bounds import find_bounds
-from discreet.asking.planning.limit_units import limit_of, limit_units
+from discreet.asking.planning.limit_units import check_limits, limit_units
 from discreet.asking.planning.plan import Plan, SetPlan, promised_price
 from discreet.asking.planning.price import PlanOptions, Price, Share, Within, check_keys, delta_for
 from discreet.asking.planning.share_price import share_price
@@ -80,6 +80,7 @@ def make_plan(
     if not question.public_keys:
         check_keys(delta)
     options.weights(question)  # what they name is checked before a price is searched for
+    options.limits(question)
 
     def planned(share: Share) -> Plan:
         return _plan(Draft(text, question, policy, share, confidence, options))
@@ -92,7 +93,7 @@ def make_plan(
 
 def _plan(draft: Draft) -> Plan:
     known = find_bounds(draft)
-    passes = PASSES[1:] if limit_of(known) is None else (limit_units,)
+    passes = PASSES[1:] if check_limits(known) is None else (limit_units,)
     done = reduce(lambda so_far, take: take(so_far), passes, known)
     sets = tuple(SetPlan(each.keys, each.stages, each.estimators) for each in done.sets)
     plan = Plan(
@@ -180,6 +181,7 @@ class AskOptions(TypedDict, total=False):
     confidence: Real
     bounds: Literal["auto"] | None
     split: Mapping[str, Real] | None
+    limit: Mapping[str, Real] | None
 
 
 def plan_asked(
@@ -189,15 +191,17 @@ def plan_asked(
     confidence: Real = 0.95,
     bounds: Literal["auto"] | None = None,
     split: Mapping[str, Real] | None = None,
+    limit: Mapping[str, Real] | None = None,
     **terms: Any,
 ) -> tuple[Plan, ...]:
     """Return the plans of a question, or of several that share one price.
 
     With `bounds="auto"`, bounds that the policy lacks are found privately with a part of the price. `split`
-    gives columns their weights in the division of the price; a column that is not named has 1.
+    gives columns their weights in the division of the price; a column that is not named has 1. `limit` states
+    the most that one unit adds to a COUNT or a SUM, in place of finding it.
     """
     price, level = Price.read(**terms), exact_confidence(confidence)
-    options = PlanOptions.read(bounds=bounds, split=split)
+    options = PlanOptions.read(bounds=bounds, split=split, limit=limit)
     if options.bounds is not None and price.within is not None:
         raise InvalidParameter("within needs declared bounds. Name a price instead.", parameter="within")
     asked: Sequence[QuestionLike] = question if isinstance(question, list | tuple) else [question]

@@ -12,6 +12,7 @@ from discreet.kernel.losses import GDP, ZCDP, ApproxDP, Notion, PureDP, make_not
 from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_positive
 
 Within: TypeAlias = Real | Mapping[str, Real]
+Numbers: TypeAlias = tuple[tuple[str, Fraction], ...]  # by column
 
 SMALLEST_DELTA = Fraction(1, 2**200)
 _KEYS_PART = 16  # a question with private keys takes this part of the opening delta by default
@@ -128,7 +129,8 @@ def check_keys(delta: Fraction) -> None:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """`bounds` is "auto" where missing ones are to be found; `split` gives columns their weights.
+    """`bounds` is "auto" where missing ones are to be found; `split` gives columns their weights, `limit` the
+    most that one unit adds to them.
 
     >>> PlanOptions.read(split={"n": 1, "total": 3}).comment
     ' /* split n 1, total 3 */'
@@ -137,45 +139,64 @@ class PlanOptions:
     """
 
     bounds: str | None = None
-    split: tuple[tuple[str, Fraction], ...] = ()
+    split: Numbers = ()
+    limit: Numbers = ()
 
     @classmethod
-    def read(cls, *, bounds: str | None = None, split: Mapping[str, Real] | None = None) -> "PlanOptions":
+    def read(
+        cls,
+        *,
+        bounds: str | None = None,
+        split: Mapping[str, Real] | None = None,
+        limit: Mapping[str, Real] | None = None,
+    ) -> "PlanOptions":
         """Read the options of `ask`."""
         if bounds not in (None, "auto"):
             raise InvalidParameter(f'bounds must be "auto" or absent, got {bounds!r}.', parameter="bounds")
-        if split is not None and not isinstance(split, Mapping):
-            raise InvalidParameter("split must map columns to weights.", parameter="split")
-        if not all(isinstance(name, str) for name in split or ()):
-            raise InvalidParameter("split must name columns by text.", parameter="split")
-        weights = {name: exact_positive(weight, name="split") for name, weight in (split or {}).items()}
-        return cls(bounds, tuple(sorted(weights.items())))
+        return cls(bounds, _read_columns(split, "split", "weights"), _read_columns(limit, "limit", "limits"))
 
     @property
     def comment(self) -> str:
         """What the ledger keeps with the question's text: other options make another question."""
         parts = [f"bounds {self.bounds}"] if self.bounds else []
-        if self.split:
-            parts.append(
-                "split " + ", ".join(f"{quote(name)} {spell(weight)}" for name, weight in self.split)
-            )
+        for what, given in (("split", self.split), ("limit", self.limit)):
+            if given:
+                parts.append(f"{what} " + ", ".join(f"{quote(name)} {spell(each)}" for name, each in given))
         return f" /* {'; '.join(parts)} */" if parts else ""
 
     def weights(self, question: Question) -> tuple[Fraction, ...]:
         """Return the weight of each aggregate: the largest of the columns that use it, 1 where none says."""
-        found = [Fraction(1)] * len(question.measures)
-        first, given = len(question.keys), dict(self.split)
-        for name in given:
-            if name not in dict(question.columns):
-                raise InvalidParameter(
-                    f"split must name columns of the question, got {name[:60]!r}.", parameter="split"
-                )
-        stated: dict[int, Fraction] = {}
-        for name, expression in question.columns:
-            for slot in walk(expression):
-                if isinstance(slot, Slot) and slot.index >= first and name in given:
-                    place = slot.index - first
-                    stated[place] = max(stated.get(place, Fraction(0)), given[name])
-        for place, weight in stated.items():
-            found[place] = weight
-        return tuple(found)
+        stated = _by_measure(question, self.split, "split")
+        return tuple(stated.get(place, Fraction(1)) for place in range(len(question.measures)))
+
+    def limits(self, question: Question) -> tuple[Fraction | None, ...]:
+        """Return the limit of each aggregate, in its own unit: the largest of the columns that use it."""
+        stated = _by_measure(question, self.limit, "limit")
+        return tuple(map(stated.get, range(len(question.measures))))
+
+
+def _read_columns(given: Mapping[str, Real] | None, name: str, what: str) -> Numbers:
+    """Return positive numbers by column, in the columns' order."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidParameter(f"{name} must map columns to {what}.", parameter=name)
+    if not all(isinstance(column, str) for column in given or ()):
+        raise InvalidParameter(f"{name} must name columns by text.", parameter=name)
+    read = {column: exact_positive(number, name=name) for column, number in (given or {}).items()}
+    return tuple(sorted(read.items()))
+
+
+def _by_measure(question: Question, given: Numbers, what: str) -> dict[int, Fraction]:
+    """Return by aggregate the largest number of the columns that use it."""
+    named, first = dict(given), len(question.keys)
+    for name in named:
+        if name not in dict(question.columns):
+            raise InvalidParameter(
+                f"{what} must name columns of the question, got {name[:60]!r}.", parameter=what
+            )
+    stated: dict[int, Fraction] = {}
+    for name, expression in question.columns:
+        for slot in walk(expression):
+            if isinstance(slot, Slot) and slot.index >= first and name in named:
+                place = slot.index - first
+                stated[place] = max(stated.get(place, Fraction(0)), named[name])
+    return stated

@@ -57,6 +57,7 @@ def ask(limits: Limits) -> JsonSchema:
         CONFIDENCE,
         {"type": "string", "enum": ["auto"]},
         weights,
+        weights,
     )
     optional = {name: or_null(schema) for name, schema in zip(TERMS, terms, strict=True)}
     return record({"sql": {"anyOf": [question, several]}}, optional)
