@@ -70,6 +70,13 @@ s = { type = "text" }
 size = { type = "integer", bounds = [-9223372036854775808, 9223372036854775807] }
 """
 )
+# The same under limits: one that is found, and where both tables are joined, one that is declared.
+LIMITED = dataclasses.replace(
+    POLICY,
+    tables=tuple(
+        dataclasses.replace(each, limit="auto" if each.name == "t" else 5) for each in POLICY.tables
+    ),
+)
 LAST = datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)
 WHOLES = [-(2**63), 1 - 2**63, 2**63 - 1, 2**62, 2**31, 2**53 + 1, -1, 0, 1, -10, 10, None]
 DOUBLES = [math.inf, -math.inf, math.nan, 1.7976931348623157e308, -1.7976931348623157e308, 5e-324, -5e-324,
@@ -162,8 +169,8 @@ class Maker:
             return Name(self.draw.choice(known))
         return Literal(self.draw.choice(LITERALS[kind]))
 
-    def call(self, name: str, depth: int, kind: str | None = None) -> Any:
-        """A call of a function; `kind` says what it gives where it gives what it takes."""
+    def call(self, name: str, depth: int, kind: str | None = None, *, of: str | None = None) -> Any:
+        """A call of a function; `kind` is what it gives where it gives what it takes, `of` what it takes."""
         function = FUNCTIONS[name]
         if name in ("substr", "width_bucket", "replace", "split_part"):
             return self._written_out(name, depth)
@@ -176,7 +183,7 @@ class Maker:
         if name == "subtract" and kind in (None, "integer") and self.draw.random() < 0.3:
             return Call(name, (self.make("date", depth - 1), self.make("date", depth - 1)))
         takes = list(CASTS.get(name) or SHAPES.get(function.shape) or EVERY)
-        given = kind if function.gives is None and kind in takes else self.draw.choice(takes)
+        given = kind if function.gives is None and kind in takes else of or self.draw.choice(takes)
         return Call(name, tuple(self.make(given, depth - 1) for _ in range(function.least)))
 
     def _written_out(self, name: str, depth: int) -> Any:
@@ -234,13 +241,13 @@ class Asker:
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
 
-    def question(self, functions: list[str], aggregates: list[str], source: str) -> Select:
+    def question(self, functions: list[tuple[str, str | None]], aggregates: list[str], source: str) -> Select:
         """A question with these functions and aggregates, of this kind of source."""
         made, columns = getattr(self, f"_{source}")()
         maker = Maker(self.draw, columns)
         keys = [maker.make(self.draw.choice(EVERY), 1) for _ in range(self.draw.choice([0, 0, 0, 1, 1, 2]))]
         measures: list[Any] = [maker.aggregate(name) for name in aggregates]
-        measures += [Aggregate("count", maker.call(name, 1)) for name in functions]
+        measures += [Aggregate("count", maker.call(name, 1, of=kind)) for name, kind in functions]
         if self.draw.random() < 0.3 and aggregates[0] in NUMERIC:
             after = self.draw.choice(["add", "multiply", "divide", "subtract"])
             measures.append(Call(after, (measures[0], Literal(self.draw.choice(LITERALS["number"])))))
@@ -312,20 +319,51 @@ AGGREGATES: tuple[str, ...] = get_args(AggregateName)
 
 
 def questions(seed: int, count: int) -> Iterator[Iterator[Select]]:
-    """So many questions that together have every function and aggregate; each is tried again until one is
-    allowed."""
+    """So many questions that together have every function, every cast of every type and every aggregate; each
+    is tried again until one is allowed."""
     draw = random.Random(seed)
-    each, measured = -(-len(FUNCTIONS) // count) + 1, -(-len(AGGREGATES) // count)
-    functions = itertools.cycle(draw.sample(list(FUNCTIONS), len(FUNCTIONS)))
+    kinds = [(name, kind) for name in FUNCTIONS for kind in CASTS.get(name) or [None]]
+    each, measured = -(-len(kinds) // count) + 1, -(-len(AGGREGATES) // count)
+    functions = itertools.cycle(draw.sample(kinds, len(kinds)))
     aggregates, sources = itertools.cycle(AGGREGATES), itertools.cycle(SOURCES[:1] + SOURCES)
     for _ in range(count):
         named = [next(functions) for _ in range(each)]
         yield _tries(Asker(draw), named, [next(aggregates) for _ in range(measured)], next(sources))
 
 
-def _tries(asker: Asker, functions: list[str], aggregates: list[str], source: str) -> Iterator[Select]:
+def _tries(
+    asker: Asker, functions: list[tuple[str, str | None]], aggregates: list[str], source: str
+) -> Iterator[Select]:
     while True:
         yield asker.question(functions, aggregates, source)
+
+
+def books(seed: int, count: int) -> Iterator[tuple[Select, int]]:
+    """So many tables of books, each with a limit: counts of rows by keys whose labels are known."""
+    draw = random.Random(seed)
+    sources = itertools.cycle(SOURCES[:1] + SOURCES)
+    for _ in range(count):
+        asker = Asker(draw)
+        made, columns = getattr(asker, f"_{next(sources)}")()
+        maker = Maker(draw, columns)
+        keys = [_key(maker) for _ in range(draw.choice([1, 1, 2, 3]))]
+        outputs = [Output(f"o{place}", each) for place, each in enumerate(keys)]
+        where = maker.make("boolean", 2) if draw.random() < 0.5 else None
+        counted = Output("n", Aggregate("count_rows"))
+        yield Select((*outputs, counted), made, where=where, keys=tuple(keys)), draw.choice([1, 3, 2**20])
+
+
+def _key(maker: Maker) -> Any:
+    times = [name for name, kind in maker.columns.items() if kind in ("date", "timestamp")]
+    part = maker.draw.choice(["month", "dow", "quarter"])
+    found = [
+        maker.make("boolean", 2),
+        maker._written_out("width_bucket", 2),
+        *maker._keyed(),
+        *(Name(each) for each in ("b", "f") if maker.columns.get(each) == KINDS[each]),
+        *(Call(part, (Name(each),)) for each in times),
+    ]
+    return maker.draw.choice(found)
 
 
 def nodes(tree: Any) -> Iterator[Node]:

@@ -14,23 +14,26 @@ from dataclasses import replace
 from functools import cache
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from sqlglot import exp
 
-from discreet.asking.answers import Answer, Receipt
+from discreet.asking.answers import Answer, Book, Receipt
 from discreet.asking.engines import DuckDBEngine, MemoryEngine, PostgresEngine, SparkEngine
 from discreet.asking.engines.duckdb.dialect import DuckDBDialect
 from discreet.asking.engines.sql import SQL_TYPES, binary, cast, whole
 from discreet.asking.engines.sql.dialect import TryCasting
+from discreet.asking.engines.sql.measures import position_of
 from discreet.asking.engines.sql.relations import _clamp, place
-from discreet.asking.planning import plan_asked, plan_exact
+from discreet.asking.planning import plan_asked, plan_book, plan_exact
 from discreet.asking.policy import from_toml
 from discreet.asking.queries import read_question, to_sql
 from discreet.asking.queries.functions import FUNCTIONS
 from discreet.asking.queries.nodes import Aggregate, Call
-from discreet.asking.release import release_invented
+from discreet.asking.release import rehearse_draws
 from discreet.errors import DiscreetError, InvalidParameter, UnsupportedQuery
-from engines.extremes import AGGREGATES, LAST, NEIGHBOURS, POLICY, ROWS, nodes, questions
+from discreet.kernel.plan import run_invented
+from engines.extremes import AGGREGATES, LAST, LIMITED, NEIGHBOURS, POLICY, ROWS, books, nodes, questions
 from engines.people import as_arrow
 from engines.registry import MAKERS as ENGINE_MAKERS, fill
 
@@ -53,7 +56,8 @@ class Written:
 
 
 class Remembering:
-    """Builds a statement once for all tables: they are named alike, and building costs more than running."""
+    """Builds a statement once for all tables: they are named alike, and building costs more than running.
+    Plans with a limit are built anew."""
 
     written: ClassVar = {}
 
@@ -103,6 +107,8 @@ def on_spark(request, name, rows):
 
 MAKERS = {"memory": on_memory, "duckdb": on_duckdb, "postgresql": on_postgres, "spark": on_spark}
 COUNTS = {"memory": (150, 10_000), "duckdb": (150, 10_000), "postgresql": (40, 2000), "spark": (12, 300)}
+UNDER_LIMITS = {"memory": (40, 3000), "duckdb": (24, 3000), "postgresql": (12, 600), "spark": (4, 60)}
+OF_BOOKS = {"memory": (30, 1000), "duckdb": (30, 1000), "postgresql": (10, 300), "spark": (3, 40)}
 
 
 @pytest.fixture(scope="module", params=list(MAKERS))
@@ -146,7 +152,8 @@ def outcome(plan, engine):
         return engine.run(replace(exact, salt=5))
 
     try:
-        answer = Answer(plan, release_invented(plan, run), Receipt.of(plan, charge=1, remaining=None))
+        done, numbers, _ = rehearse_draws(plan, run)
+        answer = Answer(done, numbers, Receipt.of(done, charge=1, remaining=None))
         for read in (answer.to_json, answer.__str__, answer.to_csv):
             read()
     except DiscreetError as error:
@@ -154,11 +161,12 @@ def outcome(plan, engine):
     return "answered"
 
 
-def differing(engines, seed, count, *, reached=None, having=frozenset()):
+def differing(engines, seed, count, *, policy=None, reached=None, having=frozenset()):
     """The questions whose plan or outcome differs on neighbouring tables, or that fail on any."""
     extreme, *others = engines
     assert all(other.policy == extreme.policy for other in others)  # and so is every plan
-    for other, (tree, plan) in zip(itertools.cycle(others), asked(extreme.policy, seed, count), strict=False):
+    known = asked(policy or extreme.policy, seed, count)
+    for other, (tree, plan) in zip(itertools.cycle(others), known, strict=False):
         if having - set(_names(tree)):
             continue
         seen = [outcome(plan, engine) for engine in (extreme, other)] if plan is not None else []
@@ -166,6 +174,7 @@ def differing(engines, seed, count, *, reached=None, having=frozenset()):
             yield seen, to_sql(tree)
         if seen and reached is not None:
             reached["answered"] += 1
+            reached["weighed"] += plan.weighs
             reached.update(_names(tree))
             reached.update(each.aggregate.function for each in plan.question.measures)
 
@@ -188,6 +197,60 @@ def check(opened, seed, count):
 
 def test_one_person_changes_no_outcome(opened):
     check(opened, 1, COUNTS[opened[0]][0])
+
+
+def check_limits(opened, seed, count):
+    name, engines = opened
+    reached = Counter()
+    assert list(differing(engines, seed, count, policy=LIMITED, reached=reached)) == [], name
+    assert reached["weighed"] >= count / 3
+
+
+def test_one_person_changes_no_outcome_under_limits(opened):
+    check_limits(opened, 3, UNDER_LIMITS[opened[0]][0])
+
+
+def outcome_of_book(plan, engine):
+    """What an asker sees of a book that was charged."""
+    try:
+        ran = run_invented(plan.stages, lambda exact: engine.run(replace(exact, salt=5)))
+        sizes = plan.noise.workload.sizes
+        measured = {
+            columns: np.array(each.output.numbers, dtype=np.int64).reshape([sizes[one] for one in columns])
+            for columns, each in zip(plan.measured, ran, strict=True)
+        }
+        Book(plan, measured, Receipt.of(plan, charge=1, remaining=None)).to_json()
+    except DiscreetError as error:
+        return f"failed: {type(error).__name__}"
+    return "answered"
+
+
+def differing_books(engines, seed, count, *, reached=None):
+    """The books that fail on any of neighbouring tables."""
+    extreme, *others = engines
+    for other, (tree, limit) in zip(itertools.cycle(others), books(seed, count), strict=False):
+        try:
+            plan = plan_book([tree], extreme.policy, rho=1, limit=limit)
+        except (UnsupportedQuery, InvalidParameter):
+            continue
+        seen = [outcome_of_book(plan, engine) for engine in (extreme, other)]
+        if seen != ["answered"] * 2:
+            yield seen, to_sql(tree)
+        if reached is not None:
+            reached["answered"] += 1
+            reached.update(each.expression.type for each in plan.book.keys)
+
+
+def check_books(opened, seed, count):
+    name, engines = opened
+    reached = Counter()
+    assert list(differing_books(engines, seed, count, reached=reached)) == [], name
+    assert reached["answered"] >= count / 2
+    assert len({"text", "boolean", "integer"} & set(reached)) >= 2
+
+
+def test_one_person_changes_no_outcome_of_a_book(opened):
+    check_books(opened, 4, OF_BOOKS[opened[0]][0])
 
 
 @pytest.mark.parametrize("aggregate", ["SUM", "VARIANCE", "MEDIAN"])
@@ -252,6 +315,16 @@ def test_one_person_changes_no_outcome_of_many_questions(opened):
     check(opened, 2, COUNTS[opened[0]][1])
 
 
+@pytest.mark.soak
+def test_one_person_changes_no_outcome_of_many_questions_under_limits(opened):
+    check_limits(opened, 5, UNDER_LIMITS[opened[0]][1])
+
+
+@pytest.mark.soak
+def test_one_person_changes_no_outcome_of_many_books(opened):
+    check_books(opened, 6, OF_BOOKS[opened[0]][1])
+
+
 def _place_as_a_difference(lattice, argument, dialect):
     """Puts a whole number on its lattice by a difference from the lower end, which may leave 128 bits."""
     if lattice.type == "number" or lattice.step == 1:
@@ -296,3 +369,24 @@ def test_a_cast_that_is_not_total_is_noticed(on_three, monkeypatch, owner, word,
     monkeypatch.setattr(owner, word, _unguarded("BIGINT"))
     monkeypatch.setattr(Remembering, "written", {})
     assert next(differing(on_three, 1, 150, having=used), None) is not None
+
+
+def test_a_norm_that_leaves_64_bits_is_noticed(on_three, monkeypatch):
+    extreme, absent, _ = on_three
+    plan = planned("SELECT SUM(a) AS s FROM t", LIMITED)
+    assert plan.weighs
+    assert [outcome(plan, engine) for engine in on_three] == ["answered"] * 3
+    monkeypatch.setattr("discreet.asking.engines.sql.weighing.Weighing._is_narrow", True)
+    assert outcome(plan, extreme) != outcome(plan, absent) == "answered"
+
+
+def _place_of_any(select, key, domain, dialect, *, name, rest=False):
+    """Subtracts the first label from a key that may be far from all of them."""
+    if type(domain[0]) is not int:
+        return position_of(select, key, domain, dialect, name=name, rest=rest)
+    return binary(exp.Sub, cast(key, "BIGINT"), whole(domain[0], "BIGINT"))
+
+
+def test_a_place_that_is_computed_for_other_keys_too_is_noticed(on_three, monkeypatch):
+    monkeypatch.setattr("discreet.asking.engines.sql.weighing.position_of", _place_of_any)
+    assert next(differing_books(on_three, 4, 30), None) is not None

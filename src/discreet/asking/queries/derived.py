@@ -20,7 +20,7 @@ DERIVED = ("variance_population", "deviation_population", "correlation", "covari
            "covariance_population", "slope", "intercept")  # fmt: skip
 CALENDAR = (Fraction(0), Fraction(datetime.date.max.toordinal() - 1))  # the numbers of all days
 _FIRST = datetime.date.min
-FARTHEST = 2**64  # beyond all whole numbers that columns hold
+FARTHEST = 10**50
 _OF_DAYS = ("minimum", "maximum", "quantile")
 
 
@@ -105,12 +105,18 @@ def _joint(node: Aggregate, scope: Scope, slot: Slots) -> Expression:
 
 
 def _check_reach(node: Expression, bounds: Range | None) -> None:
-    """Refuse values that no column holds: their products are costly to write, and mean little."""
+    """Refuse values whose sums could leave the doubles.
+
+    A value is at most L = 10^50 from its middle, and a sum of products at most n = 2^110 times L², where 2^40
+    rows, and noise of a scale of 2^100, are far below. The largest product here is of two such sums, n²·L⁴ <
+    10^267. A spread that is not 0 is at least 2^-53 of a step, which is 2^-21 of the range or 2^-921: so what
+    is divided by one, n²·L·M for an M at most as far, is below n²·L·2^-450/2^-974 < 10^275.
+    """
     if bounds is not None and max(map(abs, bounds)) > FARTHEST:
         place = {} if node.place is None else {"place": list(node.place)}
         raise UnsupportedQuery(
-            "CORR, COVAR and REGR take values within ±2^64, and these could be larger. Ask about smaller "
-            "units, as x / 1e6.",
+            "CORR, COVAR and REGR take values within ±10^50, and these could be larger. Ask about smaller "
+            "units, as x / 1e60.",
             reason="overflow",
             **place,
         )
