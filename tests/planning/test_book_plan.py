@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import Limit, plan_book
-from discreet.asking.planning.marginals import Workload
+from discreet.asking.planning.marginals import Workload, rounds_within
+from discreet.asking.policy import from_toml
 from discreet.asking.queries import table
 from discreet.errors import InternalError, InvalidParameter, PolicyViolation, UnsupportedQuery
 from discreet.kernel.losses import ZCDP, ApproxDP, PureDP
@@ -188,3 +190,34 @@ def test_totals_of_a_heavy_unit_are_the_same_in_all_tables():
     engine = MemoryEngine(BANK, rows)
     totals = {int(np.sum(stage.take([engine.run(stage.plan)], None))) for stage in plan.stages}
     assert len(totals) == 1
+
+
+def wide(columns, labels):
+    """A policy with so many columns of so many labels, the rest among them."""
+    listed = "".join(
+        f"c{n} = {{ type = 'integer', keys = {list(range(labels - 1))} }}\n" for n in range(columns)
+    )
+    return from_toml(
+        "[dataset]\nid = 'wide'\nbudget = { rho = 1 }\n[tables.t]\nunit = 'person'\nlimit = 1\n"
+        f"[tables.t.columns]\nperson = {{ type = 'integer' }}\n{listed}"
+    )
+
+
+def test_what_takes_long_to_plan_or_to_estimate_is_refused_before_it_is_planned():
+    ten, names = wide(14, 3), [f"c{n}" for n in range(14)]
+    plan_book([tuple(names[:8])], ten, rho=1)
+    with pytest.raises(UnsupportedQuery, match="less work"):
+        plan_book([tuple(names[:11])], ten, rho=1)
+    many = list(combinations(names, 3))
+    assert len(plan_book(many, ten, rho=1).book.tables) == 364
+    assert plan_book(many, ten, epsilon=1).noise.laplace
+    with pytest.raises(UnsupportedQuery, match="less work"):
+        plan_book([*many, *combinations(names, 2), *names], ten, epsilon=1)
+
+
+def test_a_search_looks_at_no_more_pairs_of_sets_however_many_there_are():
+    for columns in (3, 8, 12):
+        workload = Workload.of_order([2] * columns, columns)
+        rounds = rounds_within(workload, 6000)
+        assert rounds * len(workload.sets) ** 2 <= 3.4e8
+    assert rounds_within(Workload.of_order([2] * 8, 8), 6000) > 4000

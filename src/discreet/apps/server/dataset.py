@@ -30,7 +30,7 @@ from discreet.kernel.losses import ApproxDP, PureDP
 
 T = TypeVar("T")
 Found = TypeVar("Found", tuple[Answer, ...], Book)
-CACHED_BOOKS = 16
+CACHED_BOOKS = 4  # one of 4,096 sets of columns takes 140 MB
 CACHED_PLANS = 512  # a plan depends on policy and request alone, so equal requests share it
 LONGEST_PASS = 0.9  # of its deadline: then the engine stops a pass, before its process is killed
 

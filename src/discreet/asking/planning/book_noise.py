@@ -18,7 +18,15 @@ from functools import cached_property
 import numpy as np
 
 from discreet.asking.planning.contribution import WeightedReach
-from discreet.asking.planning.marginals import Aim, Columns, Design, Floats, Workload, design
+from discreet.asking.planning.marginals import (
+    Aim,
+    Columns,
+    Design,
+    Floats,
+    Workload,
+    design,
+    rounds_within,
+)
 from discreet.asking.planning.price import Share
 from discreet.asking.planning.stages import Noise
 from discreet.errors import InvalidParameter
@@ -143,7 +151,7 @@ def laplace_shares(workload: Workload) -> tuple[dict[Columns, Fraction], float]:
 def _search(workload: Workload, wanted: Floats, start: Floats) -> tuple[float, Floats]:
     parts = start / start.sum()
     best = math.inf, parts
-    for _ in range(_ROUNDS):
+    for _ in range(rounds_within(workload, _ROUNDS)):
         inverse = wanted / (precisions := workload.within @ parts**2)
         value = float(inverse.sum())
         if value < best[0]:

@@ -12,24 +12,25 @@ noise of scales s_k, m_k times each, has the characteristic function φ(t) = Π_
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import product
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from discreet.asking.planning.book_noise import BookNoise
-from discreet.asking.planning.marginals import Columns, Floats
+from discreet.asking.planning.marginals import Columns, Floats, Workload
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _SMALL = 1e-12  # of φ: where the integral ends
 _WIDTH, _MOST, _CHUNK = 0.25, 4096, 64  # of its panels, in 1/standard deviation; how many; at once
 _FINE = Fraction(1, 10**6)  # outside an interval: what the integral still tells
 _SAFE = 1 + 1e-9  # for the last digits of sums
+_DIGITS = 2.0**40  # of a scale
 
 
 class Term(NamedTuple):
@@ -43,26 +44,38 @@ class Term(NamedTuple):
 def terms_of(noise: BookNoise, columns: Columns) -> Iterator[Term]:
     """Yield what the estimate of a cell of a table is the sum of."""
     plan = noise.design
-    workload, sizes = plan.workload, plan.workload.sizes
+    workload, known = plan.workload, dict[Columns, tuple[Floats, Floats]]()
     precision = dict(zip(workload.sets, plan.precisions.tolist(), strict=True))
     for table, share in plan.shares.items():
         both = tuple(each for each in table if each in columns)
-        alone = workload.cells(tuple(each for each in table if each not in columns))
-        for same in _subsets(both):
-            coefficient = 0.0
-            for part in _subsets(both):
-                away = workload.cells(table) / workload.cells(part)
-                spread = workload.cells(columns) / workload.cells(part)
-                signs = math.prod((each in same) - 1 / sizes[each] for each in part)
-                coefficient += float(share) / (away * precision[part] * spread) * signs
-            others = math.prod(sizes[each] - 1 for each in both if each not in same)
-            if others:
-                yield Term(table, coefficient, others * alone)
+        if both not in known:
+            known[both] = _inside(workload, precision, both)
+        alone = workload.cells(table) // workload.cells(both)
+        part = float(share) / (workload.cells(table) * workload.cells(columns))
+        coefficients, times = known[both]
+        for coefficient, each in zip((part * coefficients).tolist(), times.tolist(), strict=True):
+            if each:
+                yield Term(table, coefficient, int(each) * alone)
 
 
-def _subsets(columns: Columns) -> Iterator[Columns]:
-    for size in range(len(columns) + 1):
-        yield from combinations(columns, size)
+def _inside(workload: Workload, precision: Mapping[Columns, float], both: Columns) -> tuple[Floats, Floats]:
+    """Return c_A(P)·N_A·N_W/t_A for every P ⊆ A∩W, and how many cells by A∩W have it.
+
+    A sum over B of products over the columns is taken column by column: f₀ - f₁/n without the label, and
+    f₀ + f₁·(1 - 1/n) with it, where f₁ is the part with the column in B.
+    """
+    subsets = [
+        tuple(each for each, held in zip(both, chosen, strict=True) if held)
+        for chosen in product((False, True), repeat=len(both))
+    ]
+    sums = np.array([workload.cells(part) ** 2 / precision[part] for part in subsets])
+    sums, times = sums.reshape((2,) * len(both)), np.ones((2,) * len(both))
+    for axis, each in enumerate(both):
+        size, shape = workload.sizes[each], [2 if place == axis else 1 for place in range(len(both))]
+        without, held = np.take(sums, 0, axis), np.take(sums, 1, axis)
+        sums = np.stack([without - held / size, without + held * (1 - 1 / size)], axis)
+        times = times * np.array([size - 1, 1]).reshape(shape)
+    return sums.reshape(-1), times.reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +95,9 @@ class CellLaw:
         unit = {table: math.sqrt(each / 2) for table, each in noise.variances.items()}
         found = [(abs(each.coefficient) * unit[each.table], each.times) for each in terms_of(noise, columns)]
         scales, counts = (np.array(each, dtype=float) for each in zip(*found, strict=True))
-        return cls(variance, scales, counts)
+        digits, powers = np.frexp(scales)  # equal ones are one, whatever their last digits, rounded up, are
+        scales, place = np.unique(np.ldexp(np.ceil(digits * _DIGITS) / _DIGITS, powers), return_inverse=True)
+        return cls(variance, scales, np.bincount(place, weights=counts))
 
     def reach(self, confidence: Fraction) -> float:
         """Return the least distance from the truth that an estimate keeps with this confidence, rounded

@@ -45,10 +45,11 @@ Aim: TypeAlias = Literal["sum", "maximum"]
 
 MOST_SETS = 4096  # that the tables of a book and their totals may have
 _ROUNDS = 6000
-_OUTER = 400  # of the search for the least maximum
+_OUTER, _INNER = 400, 40  # of the search for the least maximum
 _NEAR = 1e-4  # of the least sum of variances, relative
 _LEAST = 1e-4  # a share below this of the largest is not worth a table
 _UNITS = 1 << 40  # in which shares are counted
+_MOST_STEPS = 3 * 10**8  # of a search: pairs of sets that its rounds look at
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,11 @@ class Workload:
     @cached_property
     def within(self) -> Floats:
         """1/N_{A∖B} in row B and column A where B ⊆ A, else 0: precision of residuals from that of tables."""
-        masks = np.array([sum(1 << each for each in columns) for columns in self.sets], dtype=object)
+        holds = np.zeros((len(self.sets), len(self.sizes)), dtype=np.float32)
+        for place, columns in enumerate(self.sets):
+            holds[place, list(columns)] = 1
         cells = np.array([float(self.cells(columns)) for columns in self.sets])
-        inside = np.array([[mine & ~other == 0 for other in masks] for mine in masks])
+        inside = holds @ (1 - holds).T == 0
         return np.where(inside, cells[:, None] / cells[None, :], 0.0)
 
     @cached_property
@@ -184,6 +187,15 @@ class Design:
         return math.sqrt(self.total / self.workload.least_sum())
 
 
+def rounds_within(workload: Workload, most: int) -> int:
+    """Return how many rounds a search may have: fewer where each looks at more pairs of sets.
+
+    >>> rounds_within(Workload.of_order([50, 100, 7], 2), 6000)
+    6000
+    """
+    return max(20, min(most, _MOST_STEPS // len(workload.sets) ** 2))
+
+
 def design(workload: Workload, aim: Aim = "sum") -> Design:
     """Return the tables to measure, and their shares, for the least weighted sum of variances, or for the
     least largest variance (where weights divide it: a table of weight 2 may err half as much).
@@ -201,7 +213,9 @@ def design(workload: Workload, aim: Aim = "sum") -> Design:
     if aim not in ("sum", "maximum"):
         raise InvalidParameter(f"aim must be sum or maximum, got {str(aim)[:60]}.", parameter="aim")
     if aim == "sum":
-        shares, lower = _least_sum(workload, workload.weights @ workload.spread, None, _ROUNDS)
+        shares, lower = _least_sum(
+            workload, workload.weights @ workload.spread, None, rounds_within(workload, _ROUNDS)
+        )
         found = _rounded(workload, shares)
         return _with_excess(found, found.total / lower - 1)
     return _least_maximum(workload)
@@ -233,8 +247,8 @@ def _least_maximum(workload: Workload) -> Design:
     weights = np.full(len(workload.tables), 1 / len(workload.tables))
     shares: Floats | None = None
     lower, best = 0.0, (math.inf, np.zeros(0))
-    for _ in range(_OUTER):
-        shares, below = _least_sum(workload, (weights * scale) @ workload.spread, shares, 40)
+    for _ in range(rounds_within(workload, _OUTER * _INNER) // _INNER + 1):
+        shares, below = _least_sum(workload, (weights * scale) @ workload.spread, shares, _INNER)
         lower = max(lower, below)
         errors = scale * (workload.spread @ (1 / (workload.within @ shares)))
         if errors.max() < best[0]:
