@@ -97,7 +97,7 @@ class CellLaw:
         scales, counts = (np.array(each, dtype=float) for each in zip(*found, strict=True))
         digits, powers = np.frexp(scales)  # equal ones are one, whatever their last digits, rounded up, are
         scales, place = np.unique(np.ldexp(np.ceil(digits * _DIGITS) / _DIGITS, powers), return_inverse=True)
-        return cls(variance, scales, np.bincount(place, weights=counts))
+        return cls(variance, scales, np.bincount(place, weights=counts).astype(float))
 
     def reach(self, confidence: Fraction) -> float:
         """Return the least distance from the truth that an estimate keeps with this confidence, rounded
