@@ -135,3 +135,9 @@ def test_ticks_are_few_and_inside(low, high):
 @given(st.text(max_size=60), st.floats(20, 300))
 def test_an_elided_label_fits(text, width):
     assert text_width(elide(text, width)) <= width
+
+
+@pytest.mark.parametrize("letter", "mwMW@%漢")
+def test_wide_letters_have_room_for_themselves(letter):
+    """They are up to one em wide: an axis of short labels cut them."""
+    assert text_width(letter * 3, 10) >= 30

@@ -6,10 +6,10 @@ Nothing needs a script or an inline style, so a strict content policy shows it t
 """
 
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Literal, TypeAlias
+from unicodedata import east_asian_width
 
 Theme: TypeAlias = Literal["light", "dark"]
 
@@ -43,6 +43,7 @@ COLOURS: Mapping[str, Mapping[str, str]] = {
 FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"
 _STRENGTH = {"ink": 1.0, "muted": 0.68, "grid": 0.16}  # opacities of the text colour
 _SIZE = 12
+_WIDE = frozenset("mwMW@%")
 MARGIN = 20.0  # around a drawing that has paper of its own
 
 
@@ -172,14 +173,14 @@ def _number(value: object) -> str:
 
 
 def text_width(text: str, size: float = _SIZE) -> float:
-    """Estimate how wide text is, in pixels: wide scripts count as one em a letter, others as 0.58."""
-    return size * sum(1.0 if unicodedata.east_asian_width(each) in "WF" else 0.58 for each in text)
+    """Estimate how wide text is, in pixels: wide scripts and letters count as one em, others as 0.58."""
+    return size * sum(1.0 if each in _WIDE or east_asian_width(each) in "WF" else 0.58 for each in text)
 
 
 def elide(text: str, width: float, size: float = _SIZE) -> str:
     """Return the text, or as much of its beginning as fits with an ellipsis.
 
-    >>> elide("Ottawa", 100), elide("Department of Cardiology", 100)
+    >>> elide("Ottawa", 100), elide("Department of Cardiology", 105)
     ('Ottawa', 'Department of…')
     """
     if text_width(text, size) <= width:
