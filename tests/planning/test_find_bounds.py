@@ -38,9 +38,43 @@ def opened(folder, values, kind="number", **more):
 def test_bounds_are_powers_of_two_around_what_many_people_have(tmp_path, values, bounds):
     # An empty bin is taken for a full one with probability 1e-3, so five rounds must not all fail: 1e-15.
     kind = "integer" if isinstance(values[0], int) else "number"
-    with opened(tmp_path, values, kind) as curator:
+    with opened(tmp_path, values, kind, max_rows=1) as curator:
         answers = [curator.ask("SELECT SUM(x) AS s FROM t", epsilon=8 + n, bounds="auto") for n in range(5)]
     assert any(answer.plan.search.found == (bounds,) for answer in answers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("values", "terms", "bounds"),
+    [
+        ([300.0] * 4000, {}, (0, 8 * 512)),
+        ([-5.0] * 2000 + [5.0] * 2000, {}, (-64, 64)),
+        ([-300.0] * 4000, {}, (-8 * 512, 0)),
+        ([0] * 2000 + [3] * 2000, {}, (0, 32)),  # no sum of values >= 0 is taken for a signed one
+        ([3 * 2**60] * 4000, {}, (0, 2**62)),  # where bins end
+        ([1.0], {}, FALLBACK),
+        ([300.0] * 4000, {"limit": 1}, (256, 512)),  # a declared limit is in rows of the largest value
+        ([300.0] * 4000, {"relation": "replace"}, (256, 512)),  # where no range of a mean is narrowed
+    ],
+)
+def test_where_limits_are_found_bounds_have_room_for_the_few_beyond(tmp_path, values, terms, bounds):
+    kind = "integer" if isinstance(values[0], int) else "number"
+    with opened(tmp_path, values, kind, **terms) as curator:
+        answers = [curator.ask("SELECT SUM(x) AS s FROM t", epsilon=8 + n, bounds="auto") for n in range(5)]
+    assert any(answer.plan.search.found == (bounds,) for answer in answers)
+
+
+@pytest.mark.slow
+def test_few_people_beyond_the_bins_that_show_are_not_cut(tmp_path):
+    """Twenty people in a bin do not show at this price, and hold a tenth of the sum: bounds at the last full
+    bin err by 0.09. With room one answer errs by 0.05 with a probability under 1e-3, so five of nine do with
+    one under 1e-12."""
+    values = [100.0] * 2000 + [200.0, 400.0, 800.0] * 20
+    with opened(tmp_path, values) as curator:
+        asked = [
+            curator.ask("SELECT SUM(x) AS s FROM t", epsilon=2 + n / 1000, bounds="auto") for n in range(9)
+        ]
+    assert np.median([abs(each.rows[0]["s"] - sum(values)) / sum(values) for each in asked]) < 0.05
 
 
 def test_the_price_is_fixed_before_and_charged_whole(tmp_path):
@@ -51,7 +85,7 @@ def test_the_price_is_fixed_before_and_charged_whole(tmp_path):
         assert "found privately with 1/4 of the price" in str(plan)
         answer = curator.ask("SELECT AVG(x) AS m FROM t", epsilon=1, bounds="auto")
         assert curator.remaining.epsilon == 99
-        assert "Bounds found: [256, 512]" in str(answer.receipt)
+        assert "Bounds found: [0, 4,096]" in str(answer.receipt)
         assert answer.intervals[0]["m"].lower <= 300 <= answer.intervals[0]["m"].upper + 5
 
 

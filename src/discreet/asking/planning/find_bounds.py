@@ -1,7 +1,8 @@
 """The pass that finds undeclared bounds: where values are, as powers of two, by a noisy histogram.
 
 One row of each unit is counted in the bin [2^k, 2^(k+1)) of its value (likewise below zero). Bins whose noisy
-count is above what noise alone reaches span the bounds; where there is none, they are a constant.
+count is above what noise alone reaches span the bounds; where there is none, they are a constant. Where a
+limit is found on its own, and with it how far values reach, the bounds have room for people beyond the bins.
 
 Privacy: one unit moves one count by one (two of them under replace). What was found is a function of noisy
 counts alone, and the price of the whole question is fixed before.
@@ -15,6 +16,7 @@ from discreet.asking.planning.choose_noise import least_noise
 from discreet.asking.planning.contribution import contribution_of
 from discreet.asking.planning.draft import PART, Draft, Search
 from discreet.asking.planning.exact import ExactPlan, RowCount
+from discreet.asking.planning.limit_units import AUTO, limit_of
 from discreet.asking.planning.price import Share
 from discreet.asking.planning.stages import CONFIDENCE, FindBounds
 from discreet.asking.planning.widths import check_widths
@@ -57,7 +59,8 @@ def _stage(draft: Draft, share: Share, values: Values, measures: tuple[int, ...]
     plan = _histogram(draft.question, *values)
     contribution = contribution_of(plan, plan.measures[0], draft.relation)
     noise = least_noise(contribution, share, confidence=CONFIDENCE, gaussian=draft.takes_gaussian_only)
-    return FindBounds(None, None, plan, noise, 0, measures, _edges(values[-1]))
+    generous = limit_of(draft) == AUTO and draft.relation == "add/remove" and not draft.takes_gaussian_only
+    return FindBounds(None, None, plan, noise, 0, measures, _edges(values[-1]), generous)
 
 
 def _asked(measure: Measure) -> Values:

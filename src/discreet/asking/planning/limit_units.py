@@ -40,7 +40,7 @@ _SPREADS = ("variance", "deviation")
 _MOST_ROWS = 2**20  # of one unit: the top of a ladder of rows
 _BELOW, _ABOVE = 2**10, 2**12  # where the ladder of a sum begins and ends, from the most that a row adds
 KEYS_PART = Fraction(2, 5)  # of the price: which keys are shown
-_AUTO = "auto"
+AUTO = "auto"
 _FAR = 2**60  # of steps: no limit that a question states is as large
 
 
@@ -57,9 +57,9 @@ def limit_of(draft: Draft) -> int | str | None:
     numbers = [each for each in stated if isinstance(each, int)]
     known = max(numbers, default=None)
     if draft.takes_gaussian_only:  # whose accounts take no loss that is promised before a limit is found
-        found = known or (_AUTO if _all_stated(draft) else None)
+        found = known or (AUTO if _all_stated(draft) else None)
         return found if question.public_keys else None
-    return known or _AUTO
+    return known or AUTO
 
 
 def _all_stated(draft: Draft) -> bool:
@@ -137,7 +137,7 @@ def _plan_set(draft: Draft, part: int, chosen: tuple[int, ...], share: Share, li
         _estimator(measure, limited[kind]) for measure, kind in zip(question.measures, own, strict=True)
     )
     for each in limited.values():
-        stages.extend(_stages(each, search=limit == _AUTO))
+        stages.extend(_stages(each, search=limit == AUTO))
     return SetDraft(chosen, ExactPlans((), (), None), stages=tuple(stages), estimators=estimators)
 
 
@@ -199,7 +199,7 @@ def _limits(stage: Limited, limit: int | str) -> Limited:
         return replace(stage, limit=first.largest, counting=False)
     if isinstance(first, UnitCount) and not stage.plan.keys:
         return replace(stage, limit=1)
-    if limit != _AUTO:
+    if limit != AUTO:
         assert isinstance(limit, int)
         return replace(stage, limit=limit * (first.largest if isinstance(first, Sum) else 1))
     if isinstance(first, Sum):

@@ -38,6 +38,7 @@ Bounds: TypeAlias = tuple[Fraction, Fraction]
 
 CONFIDENCE = Fraction(999, 1000)  # that no empty bin is taken for a full one
 FALLBACK: Bounds = (Fraction(0), Fraction(1))  # where no bin is full
+ROOM = 8  # times: a bin counts as full only beyond what noise reaches, and few people may be above
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,7 @@ class FindBounds(AddNoise):
 
     measures: tuple[int, ...]  # of the question, that the bounds are for
     edges: tuple[Fraction, ...]
+    generous: bool = False  # where what follows searches on its own how far values really reach
 
     @property
     def sentence(self) -> str:
@@ -202,7 +204,18 @@ class FindBounds(AddNoise):
     def bounds(self, counts: Sequence[int]) -> Bounds:
         """Return the bounds that the noisy counts of all bins show."""
         full = [index for index, count in enumerate(counts) if count > self.threshold]
-        return (self.edges[full[0]], self.edges[full[-1] + 1]) if full else FALLBACK
+        if not full:
+            return FALLBACK
+        low, high = self.edges[full[0]], self.edges[full[-1] + 1]
+        return (self._beyond(low, -1), self._beyond(high, 1)) if self.generous else (low, high)
+
+    def _beyond(self, end: Fraction, sign: int) -> Fraction:
+        """Return an end with room for the few people beyond it; 0 where there is nothing on its side of the
+        bin around 0."""
+        nearest = min(abs(edge) for edge in self.edges)
+        if sign * end <= (nearest if sign < 0 else 0):
+            return Fraction(0)
+        return sign * min(ROOM * abs(end), self.edges[-1])
 
 
 class ShowKeys(TableStage):
