@@ -4,7 +4,7 @@ Parts of a price add up, but Gaussian noise composes better than that: k numbers
 the noise of one, not k times.
 
 Privacy: the numbers' Gaussian noises compose to one with μ² = Σ (Δᵢ/σᵢ)², which is calibrated to what they
-have of epsilon together and to all of delta; choices beside them are pure and spend their own epsilon. The
+have of epsilon together and to all of delta; choices among them are pure and spend their own epsilon. The
 price is that of the question; the runner and the ledger prove that it covers the loss.
 """
 

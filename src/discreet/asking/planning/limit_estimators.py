@@ -26,7 +26,7 @@ WEIGHED = (
 )
 
 OPEN = (
-    "most units are, so that nobody knows how much more there is: take the numbers for lower ends, and ask "
+    "most units are, and how much more there is stays unknown: take the numbers for lower ends, and ask "
     "at a higher price, or declare a limit"
 )
 SURE = Fraction(4, 5)  # so that one time in ten noise alone says that units are above

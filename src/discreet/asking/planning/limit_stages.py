@@ -198,7 +198,7 @@ class AddNoiseToAll(TableStage):
 
     @property
     def _own(self) -> int:
-        """How many numbers each group has beside those of measures and facts of all groups."""
+        """How many numbers each group has in addition to those of measures and facts of all groups."""
         return 4 if self.counted else 1
 
     def draw(self, given: tuple[tuple[int, ...], ...], source: Source) -> Output:
