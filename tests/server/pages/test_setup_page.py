@@ -186,3 +186,26 @@ def test_only_an_owner_opens_and_only_where_there_is_a_folder(house, tmp_path):
         assert owner.get("/owner/new").status_code == 404
         assert sent(owner, "x.csv", "x").status_code == 404
         assert "/owner/new" not in owner.get("/owner").text
+
+
+def test_a_new_version_is_read_from_a_new_file_and_the_old_answers_stay(house, olga):
+    assert opened(olga).status_code == 303
+    asked = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 2}
+    first = house.send("POST", "/api/datasets/visits/ask", who="olga", body=asked).json
+    assert sent(olga, "visits-2.csv", HEADER + ROWS * 3).status_code == 201
+    change = {"tables.visits.source": "visits-2.csv", "tables.visits.limit": "6"}
+    alone = olga.send_form("/owner/datasets/visits/policy", seen_at="/owner", **change)
+    assert alone.status_code == 400
+    assert "version must change with the file" in alone.text
+    both = {**change, "dataset.version": "2"}
+    assert olga.send_form("/owner/datasets/visits/policy", seen_at="/owner", **both).status_code == 303
+    second = house.send("POST", "/api/datasets/visits/ask", who="olga", body=asked).json
+    assert second["charged"]
+    assert second["rows"][0]["n"] - first["rows"][0]["n"] > 500  # 1200 rows and 400, each with its noise
+    kept = olga.get(f"/datasets/visits/answers/{first['receipt']['charge']}.json").json()
+    assert kept["rows"] == first["rows"]
+    for wrong in ("../visits.csv", "house.ledger", "none.csv"):
+        form = {"tables.visits.source": wrong, "dataset.version": "3"}
+        refused = olga.send_form("/owner/datasets/visits/policy", seen_at="/owner", **form)
+        assert refused.status_code == 400
+    assert 'source = "visits-2.csv"' in (house.folder / "visits.toml").read_text()

@@ -64,9 +64,10 @@ class PolicyInForce:
         self.pool = WorkerPool(resources.opening, **_size(curator.policy.engine, limits))
 
     def open(self) -> None:
-        """Open engine, ledger and the first worker now."""
-        self.curator.resources.open()
+        """Open engine, first worker and ledger now; last the ledger, which remembers the opening."""
+        self.curator.resources.engine()
         self.pool.open()
+        self.curator.resources.open()
 
     def close(self) -> None:
         """Stop the workers, and close files and connections."""

@@ -6,6 +6,7 @@ a second name open no second budget unless the owner says that these are other p
 Tested by: tests/server/pages/test_setup_page.py
 """
 
+import asyncio
 import os
 import re
 import secrets
@@ -63,15 +64,18 @@ class HouseFolder:
         self._check_new(self.place / name)
         part = self.place / f".{secrets.token_hex(8)}.part"
         try:
-            with _readable(self.place), _new_file(part) as kept:
-                size = 0
-                async for piece in content:
-                    size += len(piece)
-                    if size > most:
-                        raise too_large(most)
-                    kept.write(piece)
-            self._check_new(self.place / name)
-            part.rename(self.place / name)
+            with _readable(self.place):
+                kept, size = await asyncio.to_thread(open_new, part), 0
+                try:
+                    async for piece in content:
+                        size += len(piece)
+                        if size > most:
+                            raise too_large(most)
+                        await asyncio.to_thread(kept.write, piece)  # no disk holds up what others are due
+                finally:
+                    await asyncio.to_thread(close_on_disk, kept)
+                self._check_new(self.place / name)
+                part.rename(self.place / name)
         finally:
             part.unlink(missing_ok=True)
 
@@ -134,8 +138,21 @@ def _readable(place: Path) -> Iterator[None]:
 @contextmanager
 def _new_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that was not there and that only its owner may read; it is on disk at the end."""
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
+    file = open_new(path)
+    try:
         yield file
+    finally:
+        close_on_disk(file)
+
+
+def open_new(path: Path) -> BinaryIO:
+    """Open a file that was not there and that only its owner may read."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    return os.fdopen(handle, "wb")
+
+
+def close_on_disk(file: BinaryIO) -> None:
+    """Close a file once what was written is on disk."""
+    with file:
         file.flush()
         os.fsync(file.fileno())

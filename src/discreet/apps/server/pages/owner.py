@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from discreet.apps.server.journal import note
 from discreet.apps.server.pages.dataset_pages import describe, newest_first
 from discreet.apps.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of, up
-from discreet.apps.server.pages.policy_changes import change_policy, changeable, write_raised
+from discreet.apps.server.pages.policy_changes import change_policy, changeable, files_to_choose, write_raised
 from discreet.apps.server.pages.rendering import page
 from discreet.apps.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
 from discreet.apps.server.pages.waiting_page import read_reason
@@ -231,6 +231,7 @@ async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, A
             part: up(Fraction(str(facts["budget"][part]))) for part in NUMBERS if part in facts["budget"]
         },
         "changeable": changeable(dataset) if service.policy_file(name) else {},
+        "files": files_to_choose(service, name),
         "waiting": sum(each.state == "waiting" for each in approvals),
     }
 

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from discreet.apps.server.dataset import Dataset
@@ -40,10 +41,15 @@ async def write_raised(service: Service, name: str, numbers: Mapping[str, Any]) 
 
 async def change_policy(service: Service, name: str, form: Mapping[str, str]) -> bool:
     """Change what a form changes in a policy file, serve the data set by it, and return whether it does."""
-    file = service.policy_file(name)
-    settings = list(settings_of(service.dataset(name), form))
+    file, dataset = service.policy_file(name), service.dataset(name)
+    settings = list(settings_of(dataset, form))
     if file is None or not settings:
         return False
+    sources = [value for _, setting, value in settings if setting == "source"]
+    if sources and "version" not in [setting for _, setting, _ in settings]:
+        raise InvalidParameter("version must change with the file: its answers are other answers.")
+    if not {*sources} <= {*files_to_choose(service, name)}:
+        raise InvalidParameter("file must be one of the server's folder.", parameter="source")
     await service.reopen(name, await asyncio.to_thread(file.with_settings, settings))
     return True
 
@@ -63,7 +69,7 @@ def settings_of(dataset: Dataset, form: Mapping[str, str]) -> Iterator[Setting]:
 def _value(dataset: Dataset, name: str, text: str) -> Any:
     if not text:
         return None
-    if name == "version" or (name, text) == ("limit", "auto"):
+    if name in ("version", "source") or (name, text) == ("limit", "auto"):
         return text
     number = read_decimal(text, name)
     if name in ("approve_above", "daily"):
@@ -88,7 +94,15 @@ def changeable(dataset: Dataset) -> dict[str, str]:
     for table in policy.tables:
         if not isinstance(table.unit, EachRow):
             found[f"tables.{table.name}.limit"] = "" if table.limit is None else str(table.limit)
+        if table.source is not None and "://" not in policy.engine:
+            found[f"tables.{table.name}.source"] = Path(table.source).name
     return found
+
+
+def files_to_choose(service: Service, name: str) -> list[str]:
+    """Return the files that a data set may be read from: those of the house's folder, if it is there."""
+    file, folder = service.policy_file(name), service.folder
+    return folder.files() if file and folder and file.path.parent == folder.place else []
 
 
 def as_decimal(number: Fraction) -> Decimal:
