@@ -6,8 +6,8 @@ from functools import lru_cache, partial
 import pytest
 
 from discreet.apps.server import request_bodies
-from discreet.apps.server.dataset import make_plans
 from discreet.apps.server.limits import Limits
+from discreet.apps.server.policy_in_force import make_plans
 from discreet.apps.server.request_bodies import TERMS, read_ask
 from discreet.asking.curator import Curator
 from server.running import promptly, write_policy

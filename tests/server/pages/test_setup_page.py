@@ -154,7 +154,7 @@ def test_a_file_is_kept_whole_under_a_new_name_for_the_owner_alone(house, olga):
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert sent(olga, "more.csv", "other").status_code == 400
     assert kept.read_text() == HEADER + ROWS
-    for name in ("visits.toml", "house.ledger", ".hidden.csv", "..%2Fup.csv", "x.exe", "x.csv%00.toml"):
+    for name in ("visits.toml", "folder.ledger", ".hidden.csv", "..%2Fup.csv", "x.exe", "x.csv%00.toml"):
         assert sent(olga, name, "x").status_code in (400, 404)
     assert sent(olga, "word.csv", "x", **{"x-csrf": "wrong"}).status_code == 403
     assert {path.name for path in house.folder.iterdir() if path.suffix in (".csv", ".part", ".toml")} == {
@@ -204,7 +204,7 @@ def test_a_new_version_is_read_from_a_new_file_and_the_old_answers_stay(house, o
     assert second["rows"][0]["n"] - first["rows"][0]["n"] > 500  # 1200 rows and 400, each with its noise
     kept = olga.get(f"/datasets/visits/answers/{first['receipt']['charge']}.json").json()
     assert kept["rows"] == first["rows"]
-    for wrong in ("../visits.csv", "house.ledger", "none.csv"):
+    for wrong in ("../visits.csv", "folder.ledger", "none.csv"):
         form = {"tables.visits.source": wrong, "dataset.version": "3"}
         refused = olga.send_form("/owner/datasets/visits/policy", seen_at="/owner", **form)
         assert refused.status_code == 400

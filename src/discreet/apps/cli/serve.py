@@ -50,7 +50,7 @@ def serve(
 
     Example: discreet serve bank.toml --port 8000
 
-    With --folder, owners open data sets in their browser: discreet serve --folder house
+    With --folder, owners open data sets in their browser: discreet serve --folder data
 
     Put a proxy with TLS in front of it before it can be reached from outside. Several processes can serve the
     same data sets if their policies name one PostgreSQL ledger.

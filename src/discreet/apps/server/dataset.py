@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from decimal import Context
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from discreet.apps.server.approvals import Approval, Approvals, RepeatedApproval, needs_approval
@@ -14,6 +14,7 @@ from discreet.apps.server.http_errors import Busy, Unreachable, busy, not_found,
 from discreet.apps.server.kept_answers import KeptAnswer, read_kept
 from discreet.apps.server.limits import Daily, Limits
 from discreet.apps.server.people import Person
+from discreet.apps.server.policy_in_force import PolicyInForce
 from discreet.apps.server.request_bodies import AskRequest, BookRequest
 from discreet.apps.server.watch_sessions import WatchSessions
 from discreet.apps.server.worker_pool import WorkerPool, read
@@ -30,9 +31,6 @@ from discreet.kernel.losses import ApproxDP, PureDP
 
 T = TypeVar("T")
 Found = TypeVar("Found", tuple[Answer, ...], Book)
-CACHED_BOOKS = 4  # one of 4,096 sets of columns takes 140 MB
-CACHED_PLANS = 512  # a plan depends on policy and request alone, so equal requests share it
-LONGEST_PASS = 0.9  # of its deadline: then the engine stops a pass, before its process is killed
 
 
 @dataclass(frozen=True)
@@ -50,29 +48,6 @@ class AskResult:
     def charged(self) -> bool:
         """Whether it was made now."""
         return self.answers[0].charged
-
-
-class PolicyInForce:
-    """A policy opened for questions: its curator, the plans made by it, and the workers that read data."""
-
-    def __init__(self, curator: Curator, limits: Limits) -> None:
-        self.curator, resources = curator, curator.resources
-        self.plan = lru_cache(CACHED_PLANS)(partial(make_plans, curator))
-        self.plan_book = lru_cache(CACHED_BOOKS)(partial(make_book, curator))
-        resources.timeout_s = LONGEST_PASS * curator.policy.serving.deadline_s
-        resources.opening()  # raises if other processes could not open the data
-        self.pool = WorkerPool(resources.opening, **_size(curator.policy.engine, limits))
-
-    def open(self) -> None:
-        """Open engine, first worker and ledger now; last the ledger, which remembers the opening."""
-        self.curator.resources.engine()
-        self.pool.open()
-        self.curator.resources.open()
-
-    def close(self) -> None:
-        """Stop the workers, and close files and connections."""
-        self.pool.close()
-        self.curator.close()
 
 
 class Dataset:
@@ -110,7 +85,7 @@ class Dataset:
 
     @property
     def has_watches(self) -> bool:
-        """Whether somebody's watch is open: it ends with this object."""
+        """Whether a watch is open: it ends with this object."""
         return self._watches.any_open
 
     @property
@@ -401,7 +376,7 @@ class Dataset:
         self._now.open()
 
     def reopened(self, curator: Curator) -> "PolicyInForce":
-        """Open engine, ledger and a worker for another policy of this data set, beside those of today."""
+        """Open engine, ledger and a worker for another policy, while those of today go on."""
         opened = PolicyInForce(curator, self._limits)
         try:
             opened.open()
@@ -478,22 +453,6 @@ class Dataset:
             raise
         if isinstance(used, RepeatedApproval):
             await self._executor.use_ledger(self._approvals.keep_used, used)
-
-
-def make_plans(curator: Curator, ask: AskRequest) -> tuple[Plan, ...]:
-    """Return the plans of a request, which depend on the policy and the request alone."""
-    return curator.explain(ask.questions, **ask.terms)
-
-
-def make_book(curator: Curator, request: BookRequest) -> BookPlan:
-    """Return the plan of a book, which depends on the policy and the request alone."""
-    return curator.explain_book(request.tables, **request.terms)
-
-
-def _size(engine: object, limits: Limits) -> dict[str, int]:
-    """Return the size of the pool: one worker and no spare where each would start a Spark driver."""
-    driver = isinstance(engine, str) and engine.startswith(("spark", "local["))
-    return {"most": 1, "spares": 0} if driver else {"most": limits.runners, "spares": 1}
 
 
 def _watch_price(terms: Mapping[str, Any]) -> ApproxDP | PureDP:

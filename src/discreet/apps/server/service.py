@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Self
 
 from discreet.apps.server.approvals import Approvals
-from discreet.apps.server.dataset import Dataset, PolicyInForce
+from discreet.apps.server.data_folder import DataFolder, PolicyFile
+from discreet.apps.server.dataset import Dataset
 from discreet.apps.server.deadlines import FixedTimeExecutor
-from discreet.apps.server.house_folder import HouseFolder, PolicyFile
 from discreet.apps.server.http_errors import busy, not_found, unauthenticated
 from discreet.apps.server.journal import Journal
 from discreet.apps.server.limits import Daily, Limits, Rate
 from discreet.apps.server.people import People, Person
+from discreet.apps.server.policy_in_force import PolicyInForce
 from discreet.apps.server.records import Records, open_records, secret_of
 from discreet.asking.answers import Signer
 from discreet.asking.curator import Curator
@@ -35,7 +36,7 @@ class Service:
         *,
         limits: Limits | None = None,
         journal: Journal | None = None,
-        folder: HouseFolder | None = None,
+        folder: DataFolder | None = None,
     ) -> None:
         self.folder, self._files = folder, dict[str, PolicyFile]()
         self.limits, self.journal = limits or Limits(), journal or Journal()
@@ -70,11 +71,11 @@ class Service:
         """
         if not policies and folder is None:
             raise InvalidParameter("policies must name at least one file, got none.", parameter="policy")
-        house = None if folder is None else HouseFolder(folder)
-        files = [*map(Path, policies), *([] if house is None else house.policies())]
+        kept = None if folder is None else DataFolder(folder)
+        files = [*map(Path, policies), *([] if kept is None else kept.policies())]
         curators = [Curator.from_policy(policy) for policy in files]
-        records = open_records(people or (house.people if house else people_of_policy(files[0])))
-        service = cls(curators, records, limits=limits, journal=journal, folder=house)
+        records = open_records(people or (kept.people if kept else people_of_policy(files[0])))
+        service = cls(curators, records, limits=limits, journal=journal, folder=kept)
         named = zip(service.datasets, files, strict=True)
         service._files.update({name: PolicyFile(path) for name, path in named})
         return service

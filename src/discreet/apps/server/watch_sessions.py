@@ -84,7 +84,7 @@ class WatchSessions:
 
     @property
     def any_open(self) -> bool:
-        """Whether a watch that was used of late has not said its last word."""
+        """Whether a watch that was used of late has an answer left."""
         oldest = self._clock() - self._limits.watch_idle_s
         return any(each.used > oldest and not each.ended for each in self._sessions.values())
 

@@ -195,7 +195,7 @@ class Plan:
 
     @property
     def missed(self) -> dict[str, str]:
-        """What each choice may miss, in words, before anything is spent: it has no error in value."""
+        """What each choice may miss, as text, before anything is spent: it has no error in value."""
         found = [(name, slot, self._choice_error_of(slot)) for name, slot in self._aggregates()]
         return {name: self._missed(slot, error) for name, slot, error in found if error is not None}
 

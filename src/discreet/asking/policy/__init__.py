@@ -24,15 +24,6 @@ from discreet.asking.policy.column import (
     spell,
     type_of,
 )
-from discreet.asking.policy.draft import (
-    ColumnDraft,
-    Draft,
-    change_setting,
-    guess_type,
-    guess_unit,
-    read_decimal,
-    write_text,
-)
 from discreet.asking.policy.frames import FrameWarning, notice_frames
 from discreet.asking.policy.locations import Commands, LedgerPlace, sibling_path, stem
 from discreet.asking.policy.policy import (
@@ -47,6 +38,15 @@ from discreet.asking.policy.policy import (
     Unit,
     UnitColumn,
     each_row,
+)
+from discreet.asking.policy.policy_form import (
+    ColumnDraft,
+    Draft,
+    change_setting,
+    guess_type,
+    guess_unit,
+    read_decimal,
+    write_text,
 )
 from discreet.asking.policy.read import (
     Opening,

@@ -12,8 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from discreet.apps.server.data_folder import Setting
 from discreet.apps.server.dataset import Dataset
-from discreet.apps.server.house_folder import Setting
 from discreet.apps.server.service import Service
 from discreet.asking.policy import EachRow, from_toml, read_budget, read_decimal
 from discreet.errors import InvalidParameter
@@ -100,7 +100,7 @@ def changeable(dataset: Dataset) -> dict[str, str]:
 
 
 def files_to_choose(service: Service, name: str) -> list[str]:
-    """Return the files that a data set may be read from: those of the house's folder, if it is there."""
+    """Return the files that a data set may be read from: those of the server's folder, if it is there."""
     file, folder = service.policy_file(name), service.folder
     return folder.files() if file and folder and file.path.parent == folder.place else []
 

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from discreet.apps.server.house_folder import LEDGER, HouseFolder
+from discreet.apps.server.data_folder import LEDGER, DataFolder
 from discreet.apps.server.http_errors import as_json, not_found
 from discreet.apps.server.journal import note
 from discreet.apps.server.limits import Rate
@@ -65,9 +65,9 @@ json_router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True)
 class FileToOpen:
-    """A file of the house's folder, known by its header alone, and what its owner typed of it so far."""
+    """A file of the server's folder, known by its header alone, and what its owner typed of it so far."""
 
-    folder: HouseFolder
+    folder: DataFolder
     name: str
     types: Mapping[str, str | None]
 
@@ -118,7 +118,7 @@ def table_name(file: str) -> str:
     return plain if plain[0].isalpha() else f"t{plain}"
 
 
-def _folder(service: Service) -> HouseFolder:
+def _folder(service: Service) -> DataFolder:
     if service.folder is None:
         raise not_found()
     return service.folder

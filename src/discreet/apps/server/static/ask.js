@@ -89,7 +89,7 @@
   // Forget what was shown of the question before: no price, no red bar, no plan of another question.
   function clear() {
     byId("sql-error").textContent = byId("state").textContent = "";
-    byId("state").classList.remove("wrong-words");
+    byId("state").classList.remove("wrong-text");
     editor.mark(null);
     send.disabled = byId("try").disabled = true;
     byId("tried-state").textContent = "";
@@ -131,7 +131,7 @@
     ]);
     const over = drawGauge(found.gauge, found.free);
     send.disabled = asking || over;
-    byId("state").classList.toggle("wrong-words", over);
+    byId("state").classList.toggle("wrong-text", over);
     byId("state").textContent = over ? "This costs more than is left. Ask for less, or ask the owner for more." : "";
     const plan = byId("plan");
     plan.hidden = false;
@@ -238,7 +238,7 @@
     section.scrollIntoView({ block: "nearest" });
   }
 
-  // The time to the deadline, which the plan and the policy fix: it says nothing of the data.
+  // The time to the deadline, which the plan and the policy fix, and no data.
   function countTo(due) {
     const [bar, begun] = [byId("until"), performance.now()];
     bar.hidden = !due;
@@ -254,7 +254,7 @@
     asking = send.disabled = true;
     const ticking = countTo(seconds);
     let failed = false;
-    byId("state").classList.remove("wrong-words");
+    byId("state").classList.remove("wrong-text");
     form.setAttribute("aria-busy", "true");
     byId("state").textContent = "Asked. The answer leaves at its deadline, whatever the data.";
     try {
@@ -275,7 +275,7 @@
     const said = byId("state").textContent;
     await explain();
     if (said) byId("state").textContent = said;
-    byId("state").classList.toggle("wrong-words", failed);
+    byId("state").classList.toggle("wrong-text", failed);
   }
 
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });

@@ -1,4 +1,4 @@
-// Opening a data set: send a file; while promises are typed, say beside them what they mean. No row is read.
+// Opening a data set: send a file; while promises are typed, say what they mean. No row is read.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -20,7 +20,7 @@
         if (!response.ok) throw new Error((await response.json()).error.message);
         window.location.assign(`/owner/new?${new URLSearchParams({ file: file.name })}`);
       } catch (error) {
-        said.className = "wrong-words";
+        said.className = "wrong-text";
         said.textContent = error.message;
         event.target.value = "";
       }

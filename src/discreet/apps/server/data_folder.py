@@ -1,4 +1,4 @@
-"""The folder of a house: files of data, a policy for each data set, one ledger and the users of all.
+"""The folder of a server: files of data, a policy for each data set, one ledger and the users of all.
 
 Owners open data sets in it from their browser. All of them share one ledger, so that the same columns under
 a second name open no second budget unless the owner says that these are other people.
@@ -21,11 +21,11 @@ from discreet.asking.policy import change_setting
 from discreet.errors import InvalidParameter
 
 Setting: TypeAlias = tuple[tuple[str, ...], str, Any]  # section, name, value
-LEDGER, PEOPLE = "house.ledger", "house.people"
+LEDGER, PEOPLE = "folder.ledger", "folder.people"
 DATA = re.compile(r"\w[\w .()-]{0,100}\.(csv|tsv|jsonl|ndjson|parquet)(\.gz)?")
 
 
-class HouseFolder:
+class DataFolder:
     """A folder that only its owner may read; it is made if it is not there."""
 
     def __init__(self, place: str | Path) -> None:

@@ -2,7 +2,7 @@
 
 Types are guessed from names alone, to be changed; no row is read for them.
 
-Tested by: tests/tables/test_draft.py
+Tested by: tests/tables/test_policy_form.py
 """
 
 import contextlib
