@@ -2,9 +2,11 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
+import discreet as dp
 from discreet.apps.cli import main
 from discreet.kernel.ledger import Entry, FileAnchor, Head, Ledger, Request
 from discreet.kernel.ledger.verification import replay
@@ -205,3 +207,17 @@ def test_an_address_that_does_not_answer_is_an_error_that_does_not_repeat_it(cap
     code, out, error = run(capsys, "budget", "postgresql://postgres:secret@127.0.0.1:1/bank")
     assert code == 6
     assert "secret" not in out + error
+
+
+def test_at_eighty_columns_no_question_is_broken_inside_a_name(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("person,cost\n" + "".join(f"{n},{n}\n" for n in range(50)))
+    opening = {"unit": "person", "budget": 5, "types": {"cost": "number"}, "bounds": {"cost": (0, 50)}}
+    with dp.Curator.open("people.csv", **opening) as curator:
+        for name in ("ann", "a-name-of-some-thirty-characters"):
+            curator.for_analyst(name).ask("SELECT AVG(cost) AS mean_of_all_costs FROM people", epsilon=1)
+    _, out, _ = run(capsys, "history", "people.csv")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "AVG(cost)" in out
+    assert "mean_of_all_costs" in out

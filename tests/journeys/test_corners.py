@@ -131,3 +131,15 @@ def test_an_owner_raises_a_budget_and_gives_the_data_a_new_version_in_the_browse
         page.goto("/datasets")
         assert "version 2026" in page.locator("main").text_content()
         check(page, "light")
+
+
+def test_an_answer_is_printed_with_its_receipt_and_without_what_one_presses(browser, house):
+    with visit(browser, house.url) as page:
+        sign_in(page, house.tokens["ann"])
+        page.goto(f"/datasets/hospital/answers/{house.numbers['bars']}")
+        page.emulate_media(media="print")
+        for pressed in (".bar", ".tabs", "#print", "#other", "a.button >> nth=0"):
+            assert page.locator(pressed).first.is_hidden(), pressed
+        for kept in ("#chart svg:visible", "#answer tbody tr >> nth=0", "#receipt-title", ".digest"):
+            assert page.locator(kept).first.is_visible(), kept
+        assert page.pdf().count(b"/Type /Page\n") + page.pdf().count(b"/Type /Page ") <= 2

@@ -122,19 +122,19 @@ def _show_history(records: tuple[Any, ...]) -> None:
 
     several = len({record.analyst for record in records if record.analyst}) > 1
     table = Table(box=SIMPLE_HEAD)
-    for name in ("entry", "time (UTC)", "what", "cost", "total", *(["analyst"] if several else [])):
+    for name in ("entry", "time (UTC)", "what", "cost", "total"):
         table.add_column(name, no_wrap=True)
-    table.add_column("question or reason", ratio=1, overflow="fold")
+    table.add_column("who: question or reason" if several else "question or reason", ratio=1, overflow="fold")
     for record in records:
         cost = _short(record.cost) + (f", {_short(record.delta)}" if record.delta not in (None, "0") else "")
+        who = record.analyst if several else None  # in a column of its own, the question would have no room
         row = [
             str(record.sequence),
             record.time[5:16].replace("T", " "),
             record.state or record.kind,
             cost,
             _short(record.total),
-            *([record.analyst or ""] if several else []),
-            ": ".join(filter(None, (record.share, record.question or record.reason))),
+            ": ".join(filter(None, (who, record.share, record.question or record.reason))),
         ]
         table.add_row(*map(escape, row))
     Console().print(table)

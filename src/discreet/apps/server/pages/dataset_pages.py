@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -16,11 +16,14 @@ from discreet.apps.server.pages.question_builder import NUMERIC, sql_name, uses_
 from discreet.apps.server.pages.rendering import WIDTHS, page
 from discreet.apps.server.pages.session_auth import OwnerForm, PageRoute, SignedIn, Visitor
 from discreet.apps.server.rest.bearer_auth import service_of
-from discreet.asking.answers import as_csv
+from discreet.asking.answers import as_csv, show_value
+from discreet.asking.engines.duckdb.registration import first_rows
 from discreet.asking.policy import Column, EachRow, Policy, PublicTable, Table, Through, spell
+from discreet.errors import DiscreetError
 from discreet.kernel.ledger import Record, Verification
 
 SHOWN_KEYS = 12
+SHOWN_ROWS = 20  # of a public table
 SHOWN_RECORDS = 500  # the newest records on a page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -45,6 +48,7 @@ async def one(request: Request, visitor: SignedIn, name: str) -> Response:
         "dataset.html",
         dataset=dataset,
         tables=await dataset.plan_public(describe),
+        public_rows=await dataset.plan_public(public_rows),
         policy=dataset.policy,
         gauge=await gauge_of(dataset, visitor),
         examples=examples(dataset.policy),
@@ -194,6 +198,24 @@ def _limits(table: Table) -> str:
 def _public(table: PublicTable, policy: Policy) -> dict[str, Any]:
     columns = [_column(each, table, policy) for each in table.columns]
     return {"name": table.name, "kind": "public", "protected": "", "limits": "", "columns": columns}
+
+
+def public_rows(policy: Policy) -> dict[str, dict[str, Any]]:
+    """Return the columns and first rows of each public table that is a file."""
+    if policy.engine != "duckdb":
+        return {}
+    found = ((each.name, _read_public(each, each.source)) for each in policy.public if each.source)
+    return {name: {"columns": columns, "rows": rows} for name, (columns, rows) in found if columns}
+
+
+@lru_cache(32)
+def _read_public(table: PublicTable, source: str) -> tuple[list[str], list[list[str]]]:
+    """Read a public table once; `source` is no part of what a table is, and so named again."""
+    try:
+        columns, rows = first_rows(table, most=SHOWN_ROWS)
+    except DiscreetError:
+        return [], []
+    return columns, [[show_value(value) for value in row] for row in rows]
 
 
 def _column(column: Column, table: Table | PublicTable, policy: Policy) -> dict[str, Any]:

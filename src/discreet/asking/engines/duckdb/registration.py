@@ -406,6 +406,15 @@ def _columns(table: Table | PublicTable) -> dict[str, Type | None]:
     return {name: (table.column(name) or Column(name=name)).type for name in found}  # parsed as declared
 
 
+def first_rows(table: PublicTable, *, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns of a public table and its first rows; anyone may see them."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        columns = list(Registrar(connection).register(table, table.source, "t0"))
+        return columns, connection.execute('SELECT * FROM "t0" LIMIT ?', [most]).fetchall()
+
+
 def describe_file(source: str | Path) -> dict[str, Type | None]:
     """Return column -> type; text in CSV, None for what questions cannot be about."""
     path = Path(source)
