@@ -75,7 +75,12 @@ def test_nothing_that_is_searched_for_is_read_as_html(browser, address):
 def test_every_page_of_the_site_is_readable(browser, address, mode):
     pages = [name for name in build_documentation() if name.endswith(".html")]
     assert len(pages) > 50
+    bad = []
     with visit(browser, address, mode) as page:
         for name in pages:
             page.goto(f"/docs/{name}")
-            check(page, mode)
+            try:
+                check(page, mode)
+            except AssertionError as error:
+                bad.append(str(error).splitlines()[0])
+    assert not bad, "\n".join(bad)

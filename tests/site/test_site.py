@@ -150,3 +150,10 @@ def test_docstrings_become_pages():
     assert "- `x, y`: The two." in shown
     assert "- `z`: The third." in shown
     assert document("See docs/theory/lattice.md.") == "See [the page on it](../theory/lattice.md)."
+
+
+def test_no_table_has_an_empty_header(site):
+    """Who listens to a page hears the header of each cell."""
+    every = {name: text.decode() for name, text in site.items() if name.endswith(".html")}
+    assert not [name for name, text in every.items() if re.search(r"<th[^>]*>\s*</th>", text)]
+    assert sum("<th" in text for text in every.values()) > 20

@@ -40,10 +40,20 @@ def render(text: str, *, link: Callable[[str], str | None]) -> Rendered:
             token.attrSet("id", address)
             headings.append((int(token.tag[1]), address, said))
         _redirect(token, link)
-    html = str(_with_formulas(reader).render(tokens, reader.options, {}))
+    html = _without_empty_headers(str(_with_formulas(reader).render(tokens, reader.options, {})))
     title = next((said for level, _, said in headings if level == 1), "")
     words = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html))).strip()
     return Rendered(title, html.replace("<pre>", '<pre tabindex="0">'), tuple(headings), words)
+
+
+def _without_empty_headers(html: str) -> str:
+    """Take out header cells that are empty, and a header that has no others.
+
+    >>> _without_empty_headers("<thead><tr><th></th><th></th></tr></thead><tbody></tbody>")
+    '<tbody></tbody>'
+    """
+    html = re.sub(r"<thead>\s*<tr>\s*(<th[^>]*></th>\s*)+</tr>\s*</thead>\s*", "", html)
+    return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)
 
 
 def slug(heading: str) -> str:
