@@ -157,3 +157,10 @@ def test_no_table_has_an_empty_header(site):
     every = {name: text.decode() for name, text in site.items() if name.endswith(".html")}
     assert not [name for name, text in every.items() if re.search(r"<th[^>]*>\s*</th>", text)]
     assert sum("<th" in text for text in every.values()) > 20
+
+
+def test_what_is_wider_than_a_phone_is_reached_by_the_keyboard(site):
+    every = [text.decode() for name, text in site.items() if name.endswith(".html")]
+    for wide in ("pre", "table"):
+        assert not [text for text in every if f"<{wide}>" in text]
+        assert sum(f'<{wide} tabindex="0"' in text for text in every) > 5

@@ -43,7 +43,9 @@ def render(text: str, *, link: Callable[[str], str | None]) -> Rendered:
     html = _without_empty_headers(str(_with_formulas(reader).render(tokens, reader.options, {})))
     title = next((said for level, _, said in headings if level == 1), "")
     words = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html))).strip()
-    return Rendered(title, html.replace("<pre>", '<pre tabindex="0">'), tuple(headings), words)
+    for wide in ("pre", "table"):  # on a phone they are moved sideways, from the keyboard too
+        html = html.replace(f"<{wide}>", f'<{wide} tabindex="0">')
+    return Rendered(title, html, tuple(headings), words)
 
 
 def _without_empty_headers(html: str) -> str:
