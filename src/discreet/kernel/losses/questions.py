@@ -61,22 +61,23 @@ LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 @lru_cache(maxsize=4096)
 def epsilon_interval(terms: Terms, delta: Fraction, width: float) -> Interval:
     """Two ends around the least ε >= 0 with δ(ε) <= delta."""
-    sure = [known for known in SURE if known < delta]
-    if not sure:
-        return _epsilon_ends(terms, delta, width)
-    with limited(ALLOWED):
-        found = _epsilon_ends(terms, delta, width)
-        if _is_narrow(found.lower, found.upper, width):
-            return found
-        upper = min(found.upper, _epsilon_ends(terms, sure[0], width).upper)  # a larger δ asks for no more
-    return Interval(min(found.lower, upper), upper)
-
-
-def _epsilon_ends(terms: Terms, delta: Fraction, width: float) -> Interval:
     if not terms:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
         return greatest([epsilon_interval(one, delta, width) for one in alternatives])
+    with limited(ALLOWED):
+        found = _epsilon_ends(terms, delta, width)
+        if _is_narrow(found.lower, found.upper, width):
+            return found
+        if found.lower == 0 and _delta_ends(terms, Fraction(0)).upper <= delta:
+            return Interval(0.0, LEAST_EPSILON)
+        sure = next((known for known in SURE if known < delta), None)
+        other = found if sure is None else _epsilon_ends(terms, sure, width)
+    upper = min(found.upper, other.upper)  # a larger δ asks for no more
+    return Interval(min(found.lower, upper), upper)
+
+
+def _epsilon_ends(terms: Terms, delta: Fraction, width: float) -> Interval:
     if ways := _parted(terms):
         with limited(QUESTION):
             found = greatest([_epsilon_interval(one, delta, width) for one in ways])
@@ -107,6 +108,10 @@ def delta_interval(terms: Terms, epsilon: Fraction) -> Interval:
         return Interval(0.0, 0.0)
     if alternatives := _alternatives(terms):
         return greatest([delta_interval(one, epsilon) for one in alternatives])
+    return _delta_ends(terms, epsilon)
+
+
+def _delta_ends(terms: Terms, epsilon: Fraction) -> Interval:
     if ways := _parted(terms):
         with limited(QUESTION):
             found = greatest([_delta_interval(one, epsilon) for one in ways])
