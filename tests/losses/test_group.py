@@ -200,3 +200,15 @@ def test_a_long_chain_is_followed_on_all_terms_together():
     one = run.epsilon(delta=1e-5 / (3 * math.exp(2 * 0.5)))  # (3ε, 3e^(2ε)δ) for ε about 0.5
     assert group <= 3 * max(one, 0.5)
     assert group >= run.epsilon_interval(delta=1e-5).lower
+
+
+REPLACED = "group(sampled({law}, rate=0.1), size={size}) (replace)"
+
+
+def test_what_a_replaced_person_on_a_sample_costs_is_read_as_it_is_printed():
+    loss = 5 * channel([[0.75, 0.25], [0.5, 0.5]]).sampled(0.1).under_replace()
+    assert read_loss(repr(loss)) == loss
+    assert read_loss(REPLACED.format(law="laplace(scale=1)", size=2)).relation == "replace"
+    for size in (0, 1):  # one neighbour is no replaced person
+        with pytest.raises(InvalidParameter, match="size"):
+            read_loss(REPLACED.format(law="laplace(scale=1)", size=size))

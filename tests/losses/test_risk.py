@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidParameter
 from discreet.kernel import losses
-from discreet.kernel.losses import trade_off as module
+from discreet.kernel.losses import questions, trade_off as module, work
 
 ALPHAS = (0.001, 0.05, 0.3, 0.7)
 
@@ -158,3 +158,11 @@ def test_chances_must_be_chances(wrong):
         losses.pure(epsilon=1).trade_off(wrong)
     with pytest.raises(InvalidParameter):
         dp.risk(losses.pure(epsilon=1)).guess(wrong)
+
+
+@pytest.mark.slow
+def test_a_trade_off_has_as_much_work_as_a_question():
+    loss = 587 * losses.laplace(scale=0.131, sensitivity=60).sampled(0.0001)
+    before = work.done()
+    assert 0.83 < loss.trade_off(0.1).lower < 0.9
+    assert work.done() - before <= questions.ALLOWED

@@ -280,8 +280,15 @@ class EpsilonSearch:
     def _chained(self) -> bool:
         """The chain of neighbours, on the curve of all terms together."""
         if (chain := chain_of(self.terms)) is not None:
-            found = invert_from_scratch(chain.ends, ball(self.delta), ceiling=self.upper)
-            self.upper = min(self.upper, found.upper)
+            known = chain  # each ε that the search proves on its way counts, also where it cannot be finished
+
+            def ends(epsilon: Arb) -> tuple[Arb, Arb]:
+                found = known.ends(epsilon)
+                if found[1] <= ball(self.delta):
+                    self.upper = min(self.upper, state_up(epsilon))
+                return found
+
+            invert_from_scratch(ends, ball(self.delta), ceiling=self.upper)
         return True
 
     def _witnessed(self) -> bool:
