@@ -5,6 +5,8 @@ import re
 import pytest
 
 import discreet as dp
+from discreet.apps.server.pages import ask_page
+from discreet.apps.server.pages.ask_page import DRAWS
 from discreet.asking.dry_run import (
     Belief,
     columns_to_draw,
@@ -65,3 +67,19 @@ def test_a_column_of_labels_is_not_drawn():
     assert columns_to_draw(runs[0]) == ()
     with pytest.raises(dp.InvalidParameter, match="must have a number"):
         draw_dry_runs(runs, "most")
+
+
+@pytest.mark.parametrize(("groups", "draws"), [(1, DRAWS), (100, DRAWS), (1000, 3), (3000, 1), (3001, 0)])
+def test_a_page_draws_no_more_cells_than_a_planner_has_a_second_for(groups, draws, monkeypatch):
+    """Whoever tries a question takes one of the few threads that plan for everybody."""
+    policy = from_arguments(
+        sources={"t": None}, id="t", unit="person", budget={"epsilon": 1}, types={"person": "integer"},
+        keys={"k": list(range(groups))},
+    )  # fmt: skip
+    (plan,) = plan_asked("SELECT k, COUNT(*) AS n FROM t GROUP BY k", policy, epsilon=1)
+    drawn = []
+    monkeypatch.setattr(ask_page, "rehearse_often", lambda *_, times: drawn.append(times) or [None])
+    monkeypatch.setattr(ask_page, "columns_to_draw", lambda _: ())
+    assert ask_page.draw_tried(plan, policy) == []
+    assert plan.work.cells * sum(drawn) <= ask_page.MOST_DRAWN
+    assert sum(drawn) == draws

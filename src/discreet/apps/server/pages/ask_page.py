@@ -55,6 +55,7 @@ KEYWORDS = (
 MOST_KEYS = 200  # of a column, offered as completions
 MOST_ROWS = 2000  # of an answer, shown on the page
 DRAWS, MOST_TRIED = 30, 3  # of a dry run: draws of the noise, and columns
+MOST_DRAWN = 6_000  # cells of all draws together, which take a planner a second or two
 TRIED = {"wide": 560.0, "narrow": WIDTHS["narrow"]}  # of its pictures, in pixels
 _DRY_RUNS = Rate(0.5, holds=5)  # of one user: each takes a second of a planner, and people try a few in a row
 
@@ -211,9 +212,12 @@ async def _try(dataset: Dataset, visitor: Visitor, asked: AskRequest) -> list[di
 
 
 def draw_tried(plan: Plan, policy: Policy) -> list[dict[str, str]]:
-    """Draw how a question may look, many times, on invented people."""
+    """Draw how a question may look, many times, on invented people: fewer times for many cells."""
+    times = min(DRAWS, MOST_DRAWN // max(1, plan.work.cells))
+    if times == 0:  # too many groups for a picture
+        return []
     belief = Belief.read(people=None, rows=None, beyond=Fraction(1, 100), policy=policy)
-    runs = rehearse_often(replace(plan, after=None), belief, times=DRAWS)
+    runs = rehearse_often(replace(plan, after=None), belief, times=times)
     return [
         {
             "column": column,
