@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from discreet.asking.planning.book_noise import BookNoise, noise_for
+from discreet.asking.planning.book_size import check_noise, check_tables
 from discreet.asking.planning.book_stages import AddNoiseToTable
 from discreet.asking.planning.cell_law import CellLaw
 from discreet.asking.planning.contribution import WeightedReach
@@ -45,15 +46,11 @@ TableLike: TypeAlias = str | Sequence[str] | Builder | Query
 Tables: TypeAlias = Sequence[TableLike] | Mapping[Any, Real]
 
 CELL_S = 5e-6  # to draw and show a cell, from arrays
-MOST_CELLS = 4_000_000  # of all tables together, those that are measured included
-_MOST_ADDED = 5 * 10**8  # cells that are added up, each as often as it is a part of an estimate
-_MOST_TERMS = 2**18  # cells of different weight in all estimates, where the law of their sum is computed
 _MOST_CODES = 2**62  # finest cells that one exact plan may have
 _MOST_TOTAL = 22  # bits of the most that a unit adds: totals of 2^40 units then have 62
 _ROW_BITS = 10  # of a step, where all units weigh the same
 _MOST_LIMIT = 2**20
 _MOST_RHO = 10**8  # as much as the largest epsilon
-_MOST_VARIANCE = 2.0**72  # of a measured cell, in rows: noise then has 62 bits, or nearly always
 
 
 @dataclass(frozen=True)
@@ -260,8 +257,8 @@ def plan_book(
     bits = _ROW_BITS if rows_of_unit is None else max(0, _MOST_TOTAL - rows_of_unit.bit_length())
     whole = Limit(rows_of_unit or 1, bits)
     reach = WeightedReach(whole.total, signed=False, relation=policy.relation)
-    noise = noise_for(_checked(book.workload), aim, share, reach, whole.one)
-    _check_cells(noise)
+    noise = noise_for(check_tables(book.workload), aim, share, reach, whole.one)
+    check_noise(noise)
     asked = book.text + _options(book, rows_of_unit, aim)
     stages = tuple(_stages(book, noise, whole, rows_of_unit is None))
     return BookPlan(
@@ -417,51 +414,6 @@ def _limit(book: BookQuestion, policy: Policy, asked: int | None) -> int | None:
     if most > _MOST_LIMIT:
         raise InvalidParameter(f"limit must be at most {_MOST_LIMIT:,}, got {most:,}.", parameter="limit")
     return most
-
-
-def _checked(workload: Workload) -> Workload:
-    cells = sum(map(workload.cells, workload.tables))
-    if cells > MOST_CELLS:
-        raise UnsupportedQuery(
-            f"A book must have at most {MOST_CELLS:,} cells, got {cells:,}. Ask for fewer or smaller tables.",
-            reason="cells",
-        )
-    if sum(2 ** len(columns) * workload.cells(columns) for columns in workload.sets) > _MOST_ADDED:
-        _too_much()
-    return workload
-
-
-def _too_much() -> NoReturn:
-    raise UnsupportedQuery(
-        "The tables of a book must take less work to plan and to estimate. Ask for tables of fewer columns, "
-        "for fewer tables, or name a delta: Gaussian noise is planned faster.",
-        reason="work",
-    )
-
-
-def _check_cells(noise: BookNoise) -> None:
-    """Refuse a book whose measured tables are too large: totals may be better than the tables themselves."""
-    if noise.laplace and _terms(noise) > _MOST_TERMS:
-        _too_much()
-    cells = sum(map(noise.workload.cells, noise.mechanisms))
-    if cells > MOST_CELLS:
-        raise UnsupportedQuery(
-            f"The measured tables of a book must have at most {MOST_CELLS:,} cells, got {cells:,}. Ask for "
-            "fewer tables.",
-            reason="cells",
-        )
-    if max(noise.variances.values()) > _MOST_VARIANCE:
-        raise InvalidParameter(
-            "the price must be large enough for an error below 2^40 rows. Name a larger one.",
-            parameter="epsilon",
-        )
-
-
-def _terms(noise: BookNoise) -> int:
-    """Return how many cells of different weight the estimates of all tables have: of a measured table, one
-    for each set of the columns that it shares."""
-    measured = [set(columns) for columns in noise.mechanisms]
-    return sum(2 ** len(each.intersection(table)) for table in noise.workload.tables for each in measured)
 
 
 def _options(book: BookQuestion, rows: int | None, aim: Aim) -> str:
