@@ -7,7 +7,7 @@ import pytest
 
 from discreet.apps.cli import main
 from discreet.asking.policy import from_toml
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, PolicyViolation
 
 CANARY = "xyzzy-canary-4711"
 
@@ -95,6 +95,41 @@ def test_check_without_the_data_file_still_checks(tmp_path, capsys):
     )
     assert run("policy", "check", policy) == 0
     assert "the source is not there" in capsys.readouterr().out
+
+
+def test_check_with_the_data_names_every_line_that_the_first_question_would_be_refused_for(
+    csv, tmp_path, capsys
+):
+    policy = tmp_path / "accounts.toml"
+    text = (
+        '[dataset]\nid = "bank"\npopulation = 5\nbudget = { rho = 1 }\n[tables.accounts]\n'
+        'source = "accounts.csv"\nunit = "person"\n[tables.accounts.columns]\n'
+        'city = { type = "integer", bounds = [0, 9] }\n'
+    )
+    policy.write_text(text)
+    assert run("policy", "check", policy) == 0
+    capsys.readouterr()
+    assert run("policy", "check", policy, "--data") == PolicyViolation.exit_code
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "line 2 of accounts.csv does not" in shown
+    assert "--types city=number" in shown
+    assert CANARY not in shown
+    assert run("policy", "check", policy, "--data", "--json") == PolicyViolation.exit_code
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (problem["table"], problem["column"]) == ("accounts", "city")
+    policy.write_text(text.replace("integer", "text").replace(", bounds = [0, 9]", ""))
+    assert run("policy", "check", policy, "--data") == 0
+    assert "The data opens as the policy says." in capsys.readouterr().out
+
+
+def test_a_skeleton_of_a_latin_1_file_says_so(tmp_path, capsys):
+    (tmp_path / "t.csv").write_bytes("person,città\n1,a\n".encode("latin-1"))
+    assert run("policy", "init", tmp_path / "t.csv") == PolicyViolation.exit_code
+    assert "another encoding" in capsys.readouterr().err
+    assert run("policy", "init", tmp_path / "t.csv", "--encoding", "latin-1") == 0
+    shown = capsys.readouterr().out
+    assert tomllib.loads(shown)["tables"]["t"]["encoding"] == "latin-1"
+    assert '"citt\\u00e0"' in shown
 
 
 def test_check_says_which_labels_of_a_public_table_are_paid_for(csv, tmp_path, capsys):

@@ -81,10 +81,10 @@ def test_what_is_no_json_lines_is_refused_without_being_quoted(text, tmp_path):
     assert "JSON lines" in str(refused.value)
 
 
-def test_a_value_of_another_type_is_named_by_its_row(tmp_path):
+def test_a_value_of_another_type_is_named_by_its_line(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"person": 1, "x": 1}\n{"person": 2, "x": "CANARY"}\n')
     curator = dp.Curator.open(tmp_path / "t.jsonl", unit="person", budget=1, bounds={"x": (0, 9)})
-    with pytest.raises(dp.PolicyViolation, match=r"Column 'x' .* row 2") as refused:
+    with pytest.raises(dp.PolicyViolation, match=r"Column 'x' .* line 2 of t.jsonl") as refused:
         curator.ask("SELECT SUM(x) AS s FROM t", epsilon=0.1)
     assert "CANARY" not in str(refused.value)
 

@@ -83,6 +83,7 @@ class Curator(AbstractContextManager["Curator"]):
         types: Mapping[str, Any] | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Any] | None = None,
+        encoding: str | Mapping[str, str] = "utf-8",
         limit: RowLimit | Mapping[str, RowLimit] | None = None,
         max_groups: int | Mapping[str, int] | None = None,
         max_rows: int | Mapping[str, int] | None = None,
@@ -109,7 +110,8 @@ class Curator(AbstractContextManager["Curator"]):
         Parameters
         ----------
         source
-            A path, a frame, a table's name if the engine is a database, or a mapping of names to these.
+            A path, a list of paths, a frame, a table's name if the engine is a database, or a mapping of
+            names to these.
         unit
             The column that identifies a person, or `each_row` if each row is one. Required.
         budget
@@ -118,7 +120,10 @@ class Curator(AbstractContextManager["Curator"]):
         name
             The data set's id; by default the file's stem.
         types, bounds, keys
-            By column: its type, its (low, high) bounds, its public labels.
+            By column: its type, its (low, high) bounds, its public labels. A type may show how a CSV writes
+            it: "date 31/12/2024".
+        encoding
+            Of CSV files: "utf-8" or "latin-1"; or a mapping by table name.
         limit
             The most that one person adds to COUNT, SUM, AVG and VARIANCE over all groups, in rows: a number,
             or "auto" to find it privately for each question. Rows beyond it count less; none is left out.
@@ -162,6 +167,7 @@ class Curator(AbstractContextManager["Curator"]):
             "types": types or {},
             "bounds": bounds or {},
             "keys": keys or {},
+            "encoding": encoding,
             "limit": limit,
             "max_groups": max_groups,
             "max_rows": max_rows,

@@ -1,15 +1,17 @@
 """discreet policy: write a policy's skeleton from a file's header, and check what a policy lacks."""
 
 import json as json_module
+import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from cyclopts import App
 
-from discreet.apps.cli.shared import Flag, fitted
-from discreet.asking.engines.duckdb.registration import describe_file
+from discreet.apps.cli.shared import Flag, fitted, waiting
+from discreet.asking.engines.duckdb.registration import describe_file, find_files
 from discreet.asking.policy import Column, Policy, PublicTable, Table, Through, Type, UnitColumn, from_policy
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, PolicyViolation
 
 app = App(name="policy", help="Write the skeleton of a policy, or check one.")
 
@@ -42,7 +44,7 @@ HINTS: dict[Type, str] = {
 
 
 @app.command
-def init(data: Path, *, output: Path | None = None) -> None:
+def init(data: Path, *, output: Path | None = None, encoding: str = "utf-8") -> None:
     """Write a commented skeleton of a policy from the header or schema of a file; no row is read.
 
     Example: discreet policy init accounts.csv --output accounts.toml
@@ -50,11 +52,13 @@ def init(data: Path, *, output: Path | None = None) -> None:
     Parameters
     ----------
     data
-        A CSV or Parquet file.
+        A CSV, JSON-lines or Parquet file, or a folder of Parquet files.
     output
         The file to write, which must not exist; standard output without it.
+    encoding
+        Of a CSV file: utf-8 or latin-1.
     """
-    skeleton = write_skeleton(data)
+    skeleton = write_skeleton(data, encoding)
     if output is None:
         print(skeleton, end="")
         return
@@ -65,38 +69,64 @@ def init(data: Path, *, output: Path | None = None) -> None:
 
 
 @app.command
-def check(policy: Path, *, json: Flag = False) -> None:
-    """Check what a policy lacks, and which questions are refused because of it; no row is read.
+def check(policy: Path, *, data: Flag = False, json: Flag = False) -> None:
+    """Check what a policy lacks, and which questions are refused because of it; --data reads the rows too.
 
-    Example: discreet policy check accounts.toml
+    Example: discreet policy check accounts.toml --data
 
     Parameters
     ----------
     policy
         The policy's TOML file.
+    data
+        Read all rows too, and name every file, line and column that the first question would be refused for.
+        For the owner: nothing is charged, no value is shown.
     json
         Print JSON.
     """
     read = from_policy(policy)
-    findings = list(find_gaps(read))
+    problems = list(_find_problems(read)) if data else []
+    findings = list(find_gaps(read)) if not problems else []
     if json:
-        print(json_module.dumps({"digest": read.digest, "findings": findings}))
-        return
+        found = {"problems": problems} if data else {}
+        print(json_module.dumps({"digest": read.digest, "findings": findings, **found}))
+    else:
+        _show(read, findings, problems)
+        if data and not problems:
+            print("The data opens as the policy says.")
+    if problems:
+        sys.exit(PolicyViolation.exit_code)
+
+
+def _find_problems(policy: Policy) -> Iterator[dict[str, str]]:
+    from discreet.asking.engines.file_check import check_data
+
+    with waiting("Reading the data ..."):
+        yield from (asdict(each) for each in check_data(policy))
+
+
+def _show(read: Policy, findings: list[dict[str, str]], problems: list[dict[str, str]]) -> None:
     private = f"{len(read.tables)} private table{'s' * (len(read.tables) > 1)}"
     print(f"{read.id}, version {read.version}: {private}, {len(read.public)} public.")
     for finding in findings:
         where = f"{finding['table']}.{finding['column']}" if finding["column"] else finding["table"]
         print(fitted(f"  {where}: {finding['missing']} -> {finding['questions']}"))
     several = f"{len(findings)} thing{'s' * (len(findings) > 1)} to consider."
-    print(several if findings else "Nothing is missing.")
+    if not problems:
+        print(several if findings else "Nothing is missing.")
+        return
+    for problem in problems:
+        print(fitted(f"  {problem['said']}"))
+    print(f"The first question would be refused: {len(problems)} to mend.")
 
 
-def write_skeleton(data: Path) -> str:
+def write_skeleton(data: Path, encoding: str = "utf-8") -> str:
     """Return the text of a policy for a file, with its columns as comments."""
     name = data.name.split(".")[0]
     table = name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _quote(name)
-    lines = [HEAD.format(name=table, id=_quote(name), source=_quote(data.name))]
-    for column, kind in describe_file(data).items():
+    head = HEAD if encoding == "utf-8" else HEAD.replace("\nunit", f'\nencoding = "{encoding}"\nunit')
+    lines = [head.format(name=table, id=_quote(name), source=_quote(data.name))]
+    for column, kind in describe_file(data, encoding).items():
         if kind is None:
             lines.append(f"# {_quote(column)}: of a type that questions cannot be about\n")
         else:
@@ -131,8 +161,8 @@ def _public_gaps(table: PublicTable) -> Iterator[dict[str, str]]:
     """Find labels that anyone may read, and that questions pay for all the same."""
     known = {column.name.lower(): column for column in table.columns}
     names = [*known]
-    if table.source is not None and Path(table.source).is_file():
-        names = list(describe_file(table.source))
+    if table.source is not None and find_files(table.source)[0]:
+        names = list(describe_file(table.source, table.encoding))
     for name in names:
         stated = known.get(name.lower())
         if stated is None or (stated.type == "text" and stated.keys is None):
@@ -147,10 +177,10 @@ def _gap(table: str, column: str, missing: str, questions: str) -> dict[str, str
 
 def _with_schema(table: Table) -> tuple[Column, ...] | None:
     """Return the policy's columns and the file's others; None without a file."""
-    if table.source is None or not Path(table.source).is_file():
+    if table.source is None or not find_files(table.source)[0]:
         return None
     known = {column.name.lower() for column in table.columns}
-    found = describe_file(table.source).items()
+    found = describe_file(table.source, table.encoding).items()
     others = (Column(name=name, type=kind) for name, kind in found if kind and name.lower() not in known)
     return (*table.columns, *others)
 

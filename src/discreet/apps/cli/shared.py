@@ -99,7 +99,9 @@ class DataOptions:
     keys: Several = ()
     "A column's public labels, as city=Ottawa,Toronto; may be repeated."
     types: Several = ()
-    "A column's type, as opened=date; may be repeated."
+    "A column's type, as opened=date, or as 'opened=date 31/12/2024' where it is written so; may be repeated."
+    encoding: str = "utf-8"
+    "Of a CSV file: utf-8 or latin-1."
     limit: str | None = None
     "The most one person adds over all groups, in rows: a number, or auto to find it privately."
     max_groups: int | None = None
@@ -186,6 +188,7 @@ def open_curator(data: Path, opened: DataOptions) -> tuple[Any, str | None]:
         bounds={name: _pair(ends) for name, ends in map(read_named, opened.bounds)},
         keys={name: labels.split(",") for name, labels in map(read_named, opened.keys)},
         types=dict(map(read_named, opened.types)),
+        encoding=opened.encoding,
         limit=_limit(opened.limit),
         max_groups=opened.max_groups,
         max_rows=opened.max_rows,

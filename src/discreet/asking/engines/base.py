@@ -87,5 +87,6 @@ def joined_keys(policy: Policy) -> Iterator[tuple[Table | PublicTable, tuple[str
 def refuse_twice(table: Table | PublicTable, keys: tuple[str, ...]) -> NoReturn:
     """Refuse two rows that share a key (missing keys aside); the owner sees it when the data is opened."""
     raise PolicyViolation(
-        f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice."
+        f"The key {', '.join(keys)} of {table.name!r} must differ in every row, got one twice.",
+        table=table.name,
     )

@@ -4,10 +4,10 @@ A `Policy` is frozen and public: it is made from a TOML file (`from_policy`) or 
 `Curator.open` (`from_arguments`), and no data is read to make it. Columns that the owner does not mention are
 added from the schema of the data with `policy.with_schema(engine.schema())`. `policy.digest` is its identity.
 
-    policy.tables -> Table(name, unit, columns, max_groups, max_rows, source)
-    policy.public -> PublicTable(name, key, columns, source)
+    policy.tables -> Table(name, unit, columns, max_groups, max_rows, source, encoding)
+    policy.public -> PublicTable(name, key, columns, source, encoding)
     table.unit    -> UnitColumn(column) | EachRow() | Through(table, on)
-    column        -> Column(name, type, bounds, keys, nullable, missing)
+    column        -> Column(name, type, bounds, keys, nullable, missing, written)
     policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
 """
 
@@ -33,6 +33,7 @@ from discreet.asking.policy.policy import (
     Relation,
     RowLimit,
     Schema,
+    Source,
     Table,
     Through,
     Unit,
@@ -79,6 +80,7 @@ __all__ = [
     "RowLimit",
     "Schema",
     "Serving",
+    "Source",
     "Table",
     "Through",
     "Type",

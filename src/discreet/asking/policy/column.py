@@ -31,6 +31,31 @@ _MEANT: dict[str, Type] = {
 }
 
 
+# How a date may be written in a text file, where it is declared by such an example; otherwise as ISO says.
+DATES = ("31/12/2024", "12/31/2024", "31.12.2024", "31-12-2024", "12-31-2024", "2024/12/31", "2024.12.31",
+         "20241231")  # fmt: skip
+WRITTEN: Mapping[Type, tuple[str, ...]] = {
+    "date": DATES,
+    "timestamp": tuple(f"{day} {time}" for day in DATES for time in ("23:58", "23:58:59")),
+}
+
+
+def _read_written(value: object, where: str) -> tuple[object, str | None]:
+    """Return a declared type, and the example of how its values are written: "date 31/12/2024" has both."""
+    kind, _, written = value.partition(" ") if isinstance(value, str) else (value, "", "")
+    if not written:
+        return value, None
+    known = WRITTEN.get(check_type(kind, name=f"type of {where}"), ())
+    if written not in known:
+        raise InvalidParameter(
+            f'type of {where} must show the last day of 2024 as the file writes it, as "date 31/12/2024" '
+            f'or "timestamp 31/12/2024 23:58", got {str(value)[:60]!r}. Days may be written '
+            f"{', '.join(DATES)}.",
+            parameter="type",
+        )
+    return kind, written
+
+
 def check_type(value: object, *, name: str) -> Type:
     """Return the type's name, or an error that lists the six."""
     for known in TYPES:
@@ -138,6 +163,7 @@ class Column:
     keys: tuple[Value, ...] | None = None
     nullable: bool = True
     missing: tuple[str, ...] = ()  # texts that mean "no value" in a CSV file, in addition to the empty field
+    written: str | None = None  # an example of how a text file writes its dates, of `WRITTEN`
     declared: bool = True  # whether the owner named the type; otherwise a schema may still name it
 
     @classmethod
@@ -155,6 +181,7 @@ class Column:
         keys.
         """
         where = f"column {name!r}"
+        type, written = _read_written(type, where)  # noqa: A001
         kind = check_type(type, name=f"type of {where}") if type is not None else _guess(bounds, keys)
         if not isinstance(nullable, bool):
             raise InvalidParameter(f"nullable of {where} must be true or false, got {nullable!r}.")
@@ -165,6 +192,7 @@ class Column:
             keys=None if keys is None else _read_keys(keys, kind, where),
             nullable=nullable,
             missing=_read_missing(missing, where),
+            written=written,
             declared=type is not None or keys is not None,
         )
 
@@ -183,6 +211,7 @@ class Column:
             "keys": None if self.keys is None else [spell(key) for key in self.keys],
             "nullable": self.nullable,
             "missing": list(self.missing),
+            **({} if self.written is None else {"written": self.written}),
         }
 
     @classmethod
@@ -192,8 +221,9 @@ class Column:
         if facts["type"] in ("integer", "number"):
             bounds = bounds and [Fraction(end) for end in bounds]
             keys = keys and [None if key is None else Fraction(key) for key in keys]
-        promises = {part: facts[part] for part in ("type", "nullable", "missing")}
-        return cls.read(name, bounds=bounds, keys=keys, **promises)
+        promises = {part: facts[part] for part in ("nullable", "missing")}
+        kind = " ".join([facts["type"], *([facts["written"]] if "written" in facts else [])])
+        return cls.read(name, type=kind, bounds=bounds, keys=keys, **promises)
 
 
 def read_columns(

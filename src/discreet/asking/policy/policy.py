@@ -79,10 +79,12 @@ def read_unit(value: object, *, name: str) -> Unit:
 
 RowLimit: TypeAlias = int | Literal["auto"]  # rows of one unit over all groups; or found privately
 Relation: TypeAlias = Literal["add/remove", "replace"]
+Source: TypeAlias = str | tuple[str, ...]  # a path, a pattern, a name in a database; or several paths
 Schema: TypeAlias = Mapping[str, Mapping[str, Type]]
 
 RELATIONS: tuple[Relation, ...] = ("add/remove", "replace")
 FILTERS = (None, "advanced")
+ENCODINGS = ("utf-8", "latin-1")  # of CSV
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +97,14 @@ class Table:
     max_groups: int = 1
     max_rows: int = 1
     limit: RowLimit | None = None  # of all that one unit adds, over all groups; None: max_groups and max_rows
-    source: str | None = field(
+    source: Source | None = field(
         default=None, compare=False
     )  # where the data is stored is no part of what it is
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         _check_name(self.name, "a table's name")
+        _check_encoding(self.encoding, self.name)
         _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
         _check_limit(self.max_groups, f"max_groups of table {self.name!r}")
         _check_limit(self.max_rows, f"max_rows of table {self.name!r}")
@@ -123,6 +127,7 @@ class Table:
             "max_groups": self.max_groups,
             "max_rows": self.max_rows,
             **({} if self.limit is None else {"limit": self.limit}),
+            **_unusual(self.encoding),
             "columns": {each.name: each.to_json() for each in self.columns},
         }
 
@@ -131,7 +136,8 @@ class Table:
         """Return the table that `to_json` wrote."""
         unit = EachRow() if facts["unit"] == {"each_row": True} else read_unit(facts["unit"], name="unit")
         limits = {part: facts[part] for part in ("max_groups", "max_rows")}
-        return cls(name=name, unit=unit, columns=_read_columns(facts), limit=facts.get("limit"), **limits)
+        more = {"limit": facts.get("limit"), "encoding": facts.get("encoding", "utf-8")}
+        return cls(name=name, unit=unit, columns=_read_columns(facts), **more, **limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +152,12 @@ class PublicTable:
     name: str
     key: str = ""
     columns: tuple[Column, ...] = ()
-    source: str | None = field(default=None, compare=False)
+    source: Source | None = field(default=None, compare=False)
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         _check_name(self.name, "a public table's name")
+        _check_encoding(self.encoding, self.name)
         _check_distinct([column.name for column in self.columns], f"columns of table {self.name!r}")
 
     def column(self, name: str) -> Column | None:
@@ -157,7 +165,8 @@ class PublicTable:
         return next((each for each in self.columns if each.name.lower() == name.lower()), None)
 
     def to_json(self) -> dict[str, object]:
-        return {"key": self.key, "columns": {each.name: each.to_json() for each in self.columns}}
+        columns = {each.name: each.to_json() for each in self.columns}
+        return {"key": self.key, **_unusual(self.encoding), "columns": columns}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,7 +282,12 @@ class Policy:
         """
         try:
             public = [
-                PublicTable(name=name, key=each["key"], columns=_read_columns(each))
+                PublicTable(
+                    name=name,
+                    key=each["key"],
+                    columns=_read_columns(each),
+                    encoding=each.get("encoding", "utf-8"),
+                )
                 for name, each in facts["public"].items()
             ]
             return cls(
@@ -343,6 +357,18 @@ def _check_part(part: Budget | None, budget: Budget, name: str) -> None:
 def _check_name(name: object, what: str) -> None:
     if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable():
         raise InvalidParameter(f"{what} must be 1 to 200 printable characters, got {str(name)[:60]!r}.")
+
+
+def _check_encoding(encoding: object, table: str) -> None:
+    if encoding not in ENCODINGS:
+        raise InvalidParameter(
+            f"encoding of table {table!r} must be one of {', '.join(ENCODINGS)}, got {str(encoding)[:60]!r}.",
+            parameter="encoding",
+        )
+
+
+def _unusual(encoding: str) -> dict[str, str]:
+    return {} if encoding == "utf-8" else {"encoding": encoding}
 
 
 def _check_distinct(names: list[str], what: str) -> None:

@@ -17,7 +17,16 @@ from discreet.asking.policy.locations import (
     sibling_path,
     stem,
 )
-from discreet.asking.policy.policy import EachRow, Policy, PublicTable, RowLimit, Table, Unit, read_unit
+from discreet.asking.policy.policy import (
+    EachRow,
+    Policy,
+    PublicTable,
+    RowLimit,
+    Source,
+    Table,
+    Unit,
+    read_unit,
+)
 from discreet.errors import InvalidParameter
 from discreet.kernel.ledger import read_ration
 
@@ -25,8 +34,8 @@ DATASET_SETTINGS = {
     *("id", "version", "relation", "population", "engine"),
     *("budget", "filter", "per_analyst", "per_question", "share_answers", "ration"),
 }
-TABLE_SETTINGS = {"source", "unit", "each_row", "limit", "max_groups", "max_rows", "columns"}
-PUBLIC_SETTINGS = {"source", "key", "columns"}
+TABLE_SETTINGS = {"source", "encoding", "unit", "each_row", "limit", "max_groups", "max_rows", "columns"}
+PUBLIC_SETTINGS = {"source", "encoding", "key", "columns"}
 COLUMN_SETTINGS = {"type", "bounds", "keys", "nullable", "missing"}
 
 
@@ -107,14 +116,15 @@ def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -
 
 def from_arguments(
     *,
-    sources: Mapping[str, str | None],
+    sources: Mapping[str, Source | None],
     unit: object,
     budget: object,
     id: str,  # noqa: A002  # named as in the policy file
-    public: Mapping[str, tuple[str, str | None]] | None = None,
+    public: Mapping[str, tuple[str, Source | None]] | None = None,
     types: Mapping[str, object] | None = None,
     bounds: Mapping[str, object] | None = None,
     keys: Mapping[str, object] | None = None,
+    encoding: str | Mapping[str, str] = "utf-8",
     limit: RowLimit | Mapping[str, RowLimit] | None = None,
     max_groups: int | Mapping[str, int] | None = None,
     max_rows: int | Mapping[str, int] | None = None,
@@ -142,6 +152,7 @@ def from_arguments(
         Table(
             name=name,
             source=source,
+            encoding=_encoding_of(encoding, name),
             unit=units[name],
             **_limits({each: _one_of(value, name) for each, value in stated.items()}, units[name]),
             columns=read_columns(
@@ -166,7 +177,8 @@ def from_arguments(
         ledger=read_place(ledger or {}),
         tables=tables,
         public=tuple(
-            PublicTable(name=name, key=key, source=source) for name, (key, source) in (public or {}).items()
+            PublicTable(name=name, key=key, source=source, encoding=_encoding_of(encoding, name))
+            for name, (key, source) in (public or {}).items()
         ),
     )
 
@@ -206,6 +218,7 @@ def _read_table(name: str, settings: object, folder: Path | None) -> Table:
     return Table(
         name=name,
         source=_locate(settings.get("source"), folder, where),
+        encoding=settings.get("encoding", "utf-8"),
         unit=unit,
         **_limits(settings, unit),
         columns=_read_columns(settings, where),
@@ -230,6 +243,10 @@ def _one_of(value: object, table: str) -> object:
     return value.get(table) if isinstance(value, Mapping) else value
 
 
+def _encoding_of(encoding: str | Mapping[str, str], table: str) -> str:
+    return encoding.get(table, "utf-8") if isinstance(encoding, Mapping) else encoding
+
+
 def _check_tables(setting: str, value: object, tables: Mapping[str, object]) -> None:
     for name in value if isinstance(value, Mapping) else ():
         if name not in tables:
@@ -249,6 +266,7 @@ def _read_public(name: str, settings: object, folder: Path | None) -> PublicTabl
         name=name,
         key=settings["key"],
         source=_locate(settings.get("source"), folder, where),
+        encoding=settings.get("encoding", "utf-8"),
         columns=_read_columns(settings, where),
     )
 
@@ -262,12 +280,14 @@ def _read_columns(settings: dict[str, Any], where: str) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _locate(source: object, folder: Path | None, where: str) -> str | None:
-    if source is None or folder is None:
+def _locate(source: object, folder: Path | None, where: str) -> Source | None:
+    if source is None or (folder is None and not isinstance(source, list)):
         return source if isinstance(source, str) else None
-    if not isinstance(source, str) or not source:
-        raise InvalidParameter(f"source of {where} must be a path, got {source!r}.")
-    return source if "://" in source else str(folder / source)
+    paths: list[Any] = source if isinstance(source, list) else [source]
+    if not paths or not all(isinstance(each, str) and each for each in paths):
+        raise InvalidParameter(f"source of {where} must be a path, or a list of paths, got {source!r}.")
+    found = tuple(each if "://" in each or folder is None else str(folder / each) for each in paths)
+    return found if isinstance(source, list) else found[0]
 
 
 def _section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -299,6 +319,7 @@ class Opening(TypedDict, total=False):
     types: Mapping[str, Any]
     bounds: Mapping[str, Any]
     keys: Mapping[str, Any]
+    encoding: str | Mapping[str, str]
     limit: RowLimit | Mapping[str, RowLimit] | None
     max_groups: int | Mapping[str, int] | None
     max_rows: int | Mapping[str, int] | None
@@ -322,8 +343,9 @@ def read_opening(
     """Return the policy, the tables that are in memory, and the place of the ledger: as stated, or next to
     the data.
 
-    A source is a path, a frame, the name of a table where the engine is a database, or a mapping of table
-    names to them; a public table is a source, its first column being its key, or (source, key).
+    A source is a path, a list of paths, a frame, the name of a table where the engine is a database, or a
+    mapping of table names to them; a public table is a source, its first column being its key, or
+    (source, key).
     """
     said: dict[str, Any] = dict(opening)
     for name in ("unit", "budget"):
@@ -351,14 +373,18 @@ def read_opening(
 def default_ledger(name: str, source: Any, engine: object) -> Path:
     """Return the default place of a data set's ledger: next to its file, or in the working folder."""
     first = None if is_database(engine) else _path(source)
-    return Path(f"{name}.ledger") if first is None else sibling_path(first)
+    return Path(f"{name}.ledger") if not isinstance(first, str) else sibling_path(first)
 
 
-def _path(source: Any) -> str | None:
+def _path(source: Any) -> Source | None:
+    if isinstance(source, list | tuple) and source and all(isinstance(each, str | Path) for each in source):
+        return tuple(map(str, source))
     return str(source) if isinstance(source, str | Path) else None
 
 
 def _stem(source: Any, engine: object) -> str:
-    if _path(source) is None:
-        raise InvalidParameter("name must be given for data in memory, got none.", parameter="name")
+    if not isinstance(source, str | Path):
+        raise InvalidParameter(
+            "name must be given for data in memory or in several files, got none.", parameter="name"
+        )
     return stem(str(source), engine)

@@ -14,7 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.asking.engines.base import cannot_reach, fail
-from discreet.asking.engines.duckdb.registration import CSV_SUFFIXES, Registrar
+from discreet.asking.engines.duckdb.registration import TEXT_SUFFIXES, Registrar
+from discreet.asking.engines.duckdb.text_files import suffix_of
 from discreet.asking.engines.spark.dialect import SparkDialect
 from discreet.asking.engines.spark.session import Opened, is_alive, open_at, open_beside, quiet
 from discreet.asking.engines.sql.bounding import Statement
@@ -22,7 +23,7 @@ from discreet.asking.engines.sql.engine import SQLEngine, quietly
 from discreet.asking.engines.sql.numbering import NumberedStatement, SortedStatement, crowd
 from discreet.asking.engines.sql.weighing import Store
 from discreet.asking.planning import ExactPlan
-from discreet.asking.policy import Policy, PublicTable, Table
+from discreet.asking.policy import Policy, PublicTable, Source, Table
 from discreet.asking.queries import Scan
 from discreet.errors import DiscreetError, InvalidParameter, PolicyViolation
 
@@ -61,6 +62,10 @@ class SparkTables:
                 self._session.catalog.dropGlobalTempView(name)
 
     def _frame(self, table: Table | PublicTable, source: object) -> Any:
+        if isinstance(source, tuple):
+            if suffix_of(source[0]) in TEXT_SUFFIXES:
+                return self._session.createDataFrame(_read_texts(table, source))
+            return self._session.read.parquet(*source)
         if source is None or isinstance(source, str | Path):
             return self._named(table, table.name if source is None else str(source))
         if type(source).__module__.startswith("pyspark."):
@@ -69,9 +74,9 @@ class SparkTables:
 
     def _named(self, table: Table | PublicTable, source: str) -> Any:
         name = source.removeprefix(CATALOGUE)  # in a policy file, anything else is a path
-        suffix = Path(source.removesuffix(".gz")).suffix.lower()
-        if suffix in CSV_SUFFIXES:
-            return self._session.createDataFrame(_read_csv(table, source))
+        suffix = suffix_of(source)
+        if suffix in TEXT_SUFFIXES:
+            return self._session.createDataFrame(_read_texts(table, source))
         if suffix == ".parquet" or "/" in name:
             return self._session.read.parquet(source)
         if not CATALOGUE_NAME.fullmatch(name):
@@ -172,7 +177,7 @@ def _as_arrow(held: Any) -> Any:
     return held
 
 
-def _read_csv(table: Table | PublicTable, source: str) -> Any:
+def _read_texts(table: Table | PublicTable, source: Source) -> Any:
     import duckdb
 
     with duckdb.connect(":memory:") as connection:

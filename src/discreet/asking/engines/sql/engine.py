@@ -177,7 +177,9 @@ class SQLEngine(ABC):
 
 def refuse_absent(column: str, table: str) -> NoReturn:
     """Refuse a column that was declared and is not in the data."""
-    raise PolicyViolation(f"Column {column!r} must be in the data of table {table!r}.")
+    raise PolicyViolation(
+        f"Column {column!r} must be in the data of table {table!r}.", table=table, column=column
+    )
 
 
 def check_unit(table: Table) -> None:
