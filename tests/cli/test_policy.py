@@ -35,6 +35,13 @@ def test_a_skeleton_names_the_columns_and_nothing_of_the_rows(csv, capsys):
     assert tomllib.loads(shown)["tables"]["accounts"]["source"] == "accounts.csv"
 
 
+def test_a_skeleton_names_the_unit_that_it_is_told(csv, capsys):
+    assert run("policy", "init", csv, "--unit", "person") == 0
+    assert tomllib.loads(capsys.readouterr().out)["tables"]["accounts"]["unit"] == "person"
+    assert run("policy", "init", csv, "--unit", "nobody") == InvalidParameter.exit_code
+    assert "There are: person, city" in capsys.readouterr().err
+
+
 def test_a_filled_in_skeleton_is_a_policy(csv, capsys):
     run("policy", "init", csv)
     text = capsys.readouterr().out.replace('unit = "?"', 'unit = "person"')

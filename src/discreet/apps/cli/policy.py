@@ -28,7 +28,7 @@ budget = {{ epsilon = 1, delta = 1e-6 }}   # or {{ rho = 0.1 }}, {{ mu = 0.5 }}
 
 [tables.{name}]
 source = {source}
-unit = "?"           # the column that names the person; or each_row = true where each row is one
+unit = {unit}           # the column that names the person; or each_row = true where each row is one
 limit = "auto"       # the most rows that one person adds to an answer: found privately, or a number
 
 [tables.{name}.columns]
@@ -36,7 +36,8 @@ limit = "auto"       # the most rows that one person adds to an answer: found pr
 HINTS: dict[Type, str] = {
     "integer": "bounds = [0, 100] for sums and averages, and for GROUP BY",
     "number": "bounds = [0, 1000] for sums, averages and quantiles",
-    "text": 'keys = ["a", "b"] for GROUP BY without delta; numbers: type = "number", bounds = [0, 100]',
+    "text": 'keys = ["a", "b"] for GROUP BY without delta; numbers: type = "number", bounds = [0, 100]; '
+    'dates: type = "date", or "date 31/12/2024" if written so',
     "boolean": "nothing more is needed",
     "date": 'bounds = ["2020-01-01", "2026-12-31"] for GROUP BY its days, months or years',
     "timestamp": "nothing more is offered",
@@ -44,28 +45,31 @@ HINTS: dict[Type, str] = {
 
 
 @app.command
-def init(data: Path, *, output: Path | None = None, encoding: str = "utf-8") -> None:
+def init(data: Path, *, unit: str = "?", output: Path | None = None, encoding: str = "utf-8") -> None:
     """Write a commented skeleton of a policy from the header or schema of a file; no row is read.
 
-    Example: discreet policy init accounts.csv --output accounts.toml
+    Example: discreet policy init accounts.csv --unit person --output accounts.toml
 
     Parameters
     ----------
     data
         A CSV, JSON-lines or Parquet file, or a folder of Parquet files.
+    unit
+        The column that identifies the person.
     output
         The file to write, which must not exist; standard output without it.
     encoding
         Of a CSV file: utf-8 or latin-1.
     """
-    skeleton = write_skeleton(data, encoding)
+    skeleton = write_skeleton(data, unit, encoding)
     if output is None:
         print(skeleton, end="")
         return
     if output.exists():
         raise InvalidParameter(f"output must be a new file, got {str(output)!r}, which exists.")
     output.write_text(skeleton, encoding="utf-8")
-    print(f"wrote {output}: fill in the unit and the promises, then run: discreet policy check {output}")
+    left = "the unit and the promises" if unit == "?" else "the promises"
+    print(f"wrote {output}: fill in {left}, then run: discreet policy check {output} --data")
 
 
 @app.command
@@ -120,13 +124,17 @@ def _show(read: Policy, findings: list[dict[str, str]], problems: list[dict[str,
     print(f"The first question would be refused: {len(problems)} to mend.")
 
 
-def write_skeleton(data: Path, encoding: str = "utf-8") -> str:
+def write_skeleton(data: Path, unit: str = "?", encoding: str = "utf-8") -> str:
     """Return the text of a policy for a file, with its columns as comments."""
     name = data.name.split(".")[0]
     table = name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _quote(name)
     head = HEAD if encoding == "utf-8" else HEAD.replace("\nunit", f'\nencoding = "{encoding}"\nunit')
-    lines = [head.format(name=table, id=_quote(name), source=_quote(data.name))]
-    for column, kind in describe_file(data, encoding).items():
+    columns = describe_file(data, encoding)
+    if unit != "?" and unit.lower() not in {column.lower() for column in columns}:
+        known = ", ".join(list(columns)[:12])
+        raise InvalidParameter(f"unit must be a column of the file, got {unit!r}. There are: {known}.")
+    lines = [head.format(name=table, id=_quote(name), source=_quote(data.name), unit=_quote(unit))]
+    for column, kind in columns.items():
         if kind is None:
             lines.append(f"# {_quote(column)}: of a type that questions cannot be about\n")
         else:
