@@ -6,6 +6,7 @@ nothing is to be found, and are split into parts that a row moves together by on
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from discreet.asking.planning.exact import (
     ExactPlan,
     ExactPlans,
     Lattice,
+    RowCount,
     Sum,
     UnitCount,
 )
@@ -31,7 +33,7 @@ from discreet.asking.planning.spill import above as spill_above
 from discreet.asking.planning.stages import Stage
 from discreet.asking.planning.weights import Excess, Limit
 from discreet.asking.planning.widths import check_widths
-from discreet.asking.queries import Joined, Measure, Question, Relation, Scan, Stacked
+from discreet.asking.queries import Call, Joined, Literal, Measure, Question, Relation, Scan, Stacked
 from discreet.errors import InvalidParameter
 
 _WEIGHED = ("count_rows", "count", "count_units", "sum", "average", "variance", "deviation")
@@ -201,12 +203,30 @@ def _limits(stage: Limited, limit: int | str) -> Limited:
         return replace(stage, limit=1)
     if limit != AUTO:
         assert isinstance(limit, int)
-        return replace(stage, limit=limit * (first.largest if isinstance(first, Sum) else 1))
+        return replace(stage, limit=limit * _most_of_a_row(stage.plan.measures))
     if isinstance(first, Sum):
         rungs = ladder(max(1, first.largest // _BELOW), first.largest * _ABOVE)
     else:
         rungs = ladder(1, _MOST_ROWS)
     return replace(stage, rungs=rungs)
+
+
+def _most_of_a_row(measures: Kind) -> int:
+    """Return the most that one row adds to measures which share a limit.
+
+    To several counts it adds several ones; but of counts of one column's different labels, one.
+    """
+    first = measures[0]
+    if isinstance(first, Sum):
+        return first.largest
+    labels: dict[object, Counter[object]] = {}
+    for place, each in enumerate(measures):
+        match each.condition if isinstance(each, RowCount) else None:
+            case Call("equal", (subject, Literal(value))):
+                labels.setdefault(subject, Counter())[value] += 1
+            case _:
+                labels[place] = Counter([None])
+    return sum(max(each.values()) for each in labels.values())
 
 
 def _stages(stage: Limited, *, search: bool) -> tuple[Stage, ...]:
