@@ -247,8 +247,8 @@ def test_the_first_cause_is_named_first(accounts, capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a,b\n1,2\n1,2,3\n", "Line 3 has 3 fields, the header 2."),
-        ('a,b\n1,"2\n2"\n\n5\n', "Line 5 has 1 fields, the header 2."),
+        ("a,b\n1,2\n1,2,3\n", "line 3 of bad.csv has too many fields."),
+        ('a,b\n1,"2\n2"\n\n5\n', "line 5 of bad.csv has too few fields."),
     ],
 )
 def test_a_line_that_is_not_strict_csv_is_named_and_nothing_of_it_shown(tmp_path, capsys, text, said):
@@ -268,3 +268,22 @@ def test_explain_says_what_is_not_known_and_why(accounts, capsys):
         "Error of mean: not known before the answer, for averages until you state the population.\n"
     )
     assert "Expected error of middle: a rank at most" in out
+
+
+def test_bounds_of_days_are_options_and_a_missing_one_names_the_column(tmp_path, capsys):
+    rows = "".join(f"{i},2024-01-{1 + i % 28:02},{i % 10}\n" for i in range(600))
+    (tmp_path / "t.csv").write_text(f"person,day,cost\n{rows}")
+    asked = [tmp_path / "t.csv", "SELECT MAX(day) AS last FROM t", "--unit", "person", "--epsilon", "0.1"]
+
+    def told(*options):
+        code, _, err = run(capsys, "ask", *asked, *options)
+        assert code == 3
+        return " ".join(err.split())
+
+    assert "--bounds day=2020-01-01:2026-12-31" in told("--types", "day=date")
+    code, out, _ = run(capsys, "ask", *asked, "--bounds", "day=2024-01-01:2024-12-31", "--csv")
+    assert code == 0
+    assert "2024-" in out
+    asked[1] = "SELECT SUM(cost) AS s FROM t"
+    assert "--types cost=number" in told()
+    assert "--bounds cost=0:1000" in told("--types", "cost=number")

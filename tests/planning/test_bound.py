@@ -1,8 +1,10 @@
+import datetime
+
 import pytest
 
 from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import RowCount, Sum, Tally, UnitCount, plan_exact
-from discreet.asking.policy import from_toml
+from discreet.asking.policy import from_arguments, from_toml
 from discreet.asking.queries import read_question
 from discreet.errors import UnsupportedQuery
 from discreet.kernel.plan import Released
@@ -61,6 +63,32 @@ def test_missing_bounds_are_refused_with_the_place():
         plan("SELECT SUM(income) AS s FROM accounts")
     assert caught.value.fields["reason"] == "no_bounds"
     assert caught.value.fields["place"] == [7, 17]
+
+
+@pytest.mark.parametrize("aggregate", ["MIN", "MAX"])
+def test_the_first_and_last_of_days_without_bounds_are_refused_with_what_to_declare(aggregate):
+    """Any day before the first is as good an answer as another: most are centuries away."""
+    declared = r'seen = \{ bounds = \["2020-01-01", .*--bounds seen=2020'
+    with pytest.raises(UnsupportedQuery, match=declared) as caught:
+        plan(f"SELECT {aggregate}(seen) AS m FROM accounts")
+    assert caught.value.fields["reason"] == "no_bounds"
+    declared = r"income = \{ bounds = \[0, 1000\] \} .*--bounds income=0:1000"
+    with pytest.raises(UnsupportedQuery, match=declared):
+        plan(f"SELECT {aggregate}(income) AS m FROM accounts")
+    plan("SELECT MEDIAN(seen) AS m FROM accounts")  # the middle is where the data is
+
+
+def test_the_bounds_of_times_are_those_of_their_days():
+    stated = from_arguments(
+        sources={"t": None}, id="t", unit="person", budget={"epsilon": 1}, max_rows=1,
+        types={"seen": "timestamp", "person": "text"},
+        bounds={"seen": (datetime.date(2020, 1, 1), datetime.date(2020, 12, 31))},
+    )  # fmt: skip
+    (plans,) = plan_exact(read_question("SELECT MIN(seen) AS m FROM t", stated), salt=1)
+    lattice = plans.plans[0].tally.lattice
+    first = datetime.date.min.toordinal()
+    assert lattice.lowest * lattice.step == datetime.date(2020, 1, 1).toordinal() - first
+    assert lattice.highest * lattice.step == datetime.date(2020, 12, 31).toordinal() - first
 
 
 def test_too_many_groups_are_refused():

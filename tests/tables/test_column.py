@@ -62,6 +62,15 @@ def test_dates_are_read_from_text():
         Column.read("x", type="date", bounds=("2020-01-01", "soon"))
 
 
+def test_days_that_bound_times_are_whole():
+    days = Column.read("x", bounds=("2020-01-01", "2020-12-31"))
+    known = days.with_schema_type("timestamp")
+    assert days.type == "date"
+    assert known.bounds == (
+        datetime.datetime(2020, 1, 1), datetime.datetime(2020, 12, 31, 23, 59, 59, 999_999)
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("promise", [{"nullable": 1}, {"missing": "NA"}, {"missing": [1]}])
 def test_other_promises_are_checked(promise):
     with pytest.raises(InvalidParameter):

@@ -18,5 +18,6 @@ def test_the_wheel_carries_templates_static_files_documents_and_the_drawing_scri
     docs = ROOT / "docs"
     assert {f"discreet/docs/{path.relative_to(docs)}" for path in docs.rglob("*.md")} <= names
     assert {f"discreet/docs/{name}.md" for name in ("ARCHITECTURE", "SECURITY", "CHANGELOG")} <= names
+    assert not [name for name in names if "sheet-" in name or name.endswith("plotly.min.js")]
     assert {f"discreet/apps/site/{name}" for name in ("page.html", "site.css", "site.js")} <= names
-    assert {"discreet/apps/pictures/plotly.min.js", "discreet/apps/pictures/plotly.LICENSE.txt"} <= names
+    assert {"discreet/apps/pictures/plotly.min.js.gz", "discreet/apps/pictures/plotly.LICENSE.txt"} <= names

@@ -4,6 +4,7 @@ Tested by: tests/cli/test_ask.py, tests/cli/test_ledger.py, tests/cli/test_share
 """
 
 import json
+import re
 import shutil
 import socket
 import sys
@@ -95,7 +96,7 @@ class DataOptions:
     each_row: Flag = False
     "Each row is a different person."
     bounds: Several = ()
-    "A column's bounds, as debt=0:10000000; may be repeated."
+    "A column's bounds, as debt=0:10000000 or opened=2020-01-01:2026-12-31; may be repeated."
     keys: Several = ()
     "A column's public labels, as city=Ottawa,Toronto; may be repeated."
     types: Several = ()
@@ -230,6 +231,8 @@ def _pair(ends: str) -> tuple[Any, Any]:
     low, colon, high = ends.partition(":")
     if not colon:
         raise InvalidParameter(f"bounds must be low:high, got {ends[:60]!r}.", parameter="bounds")
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", low):
+        return low, high  # days, which the policy reads
     return read_number(low, name="bounds"), read_number(high, name="bounds")
 
 

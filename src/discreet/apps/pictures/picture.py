@@ -3,8 +3,10 @@
 The figure is plain JSON in Plotly's form, made without Plotly: its script draws a page, Chromium an image.
 """
 
+import gzip
 import json
 import math
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +20,7 @@ from discreet.errors import InvalidParameter
 
 # A picture as one HTML page that works without a network: the drawing script is inside it.
 
-SCRIPT = Path(__file__).with_name("plotly.min.js")
+SCRIPT = Path(__file__).with_name("plotly.min.js.gz")
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -66,11 +68,11 @@ def page(title: str, *, light: Json, dark: Json) -> str:
 @cache
 def drawing_script() -> str:
     """Plotly's script, which draws every picture."""
-    return script_file().read_text(encoding="utf-8")
+    return gzip.decompress(script_file().read_bytes()).decode()
 
 
 def script_file() -> Path:
-    """Where Plotly's script lies: beside this file, where building the package puts it."""
+    """Where Plotly's script lies, compressed: beside this file, where building the package puts it."""
     if not SCRIPT.is_file():
         raise InvalidParameter(
             "pictures must find Plotly's script, which an installed discreet brings, and it is not there. "
@@ -95,14 +97,16 @@ def render(figure: Json, path: Path, *, width: int, height: int) -> bytes:
             "Run: pip install 'discreet[pictures]', or save a page: a name that ends in .html.",
             parameter="path",
         ) from None
-    # Ours as a file: Kaleido would otherwise look for another package's, and then for one on the network.
-    drawn_by = kaleido.PageGenerator(plotly=(script_file().as_uri(), "utf-8"), mathjax=False)
-
     options = {"format": path.suffix[1:], "width": width, "height": height, "scale": SCALE}
     try:
-        # Kaleido starts Chromium without its sandbox, so that root (a container, CI) can draw; it only ever
-        # loads the figure and Plotly's own script.
-        image: bytes = kaleido.calc_fig_sync(figure, options, kopts={"page_generator": drawn_by})
+        with tempfile.TemporaryDirectory() as folder:
+            # Ours as a file: Kaleido would look for another package's, and then for one on the network.
+            script = Path(folder, "plotly.js")
+            script.write_text(drawing_script(), encoding="utf-8")
+            drawn_by = kaleido.PageGenerator(plotly=(script.as_uri(), "utf-8"), mathjax=False)
+            # Kaleido starts Chromium without its sandbox, so that root (a container, CI) can draw; it only
+            # ever loads the figure and Plotly's own script.
+            image: bytes = kaleido.calc_fig_sync(figure, options, kopts={"page_generator": drawn_by})
     except ChromeNotFoundError:
         raise InvalidParameter(
             f"an image must be drawn by a Chromium, and none was found for {path.name!r}. "

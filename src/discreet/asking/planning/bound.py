@@ -21,7 +21,7 @@ from discreet.asking.planning.exact import (
 )
 from discreet.asking.planning.widths import check_widths
 from discreet.asking.policy import Value
-from discreet.asking.queries import Expression, Measure, Question
+from discreet.asking.queries import Expression, Measure, Name, Question, walk
 from discreet.errors import UnsupportedQuery
 
 Values: TypeAlias = tuple[Expression | None, Expression | None]  # an argument, and the condition on its rows
@@ -186,8 +186,8 @@ def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
             measure,
             "no_bounds",
             "This aggregate needs bounds of its values, and the policy gives none. Declare them, as "
-            'x = { bounds = [0, 1000] } (on the command line --bounds x=0:1000), or ask with bounds="auto" '
-            "(--auto-bounds) to find them privately.",
+            f'{_example(measure.aggregate.argument)}, or ask with bounds="auto" (--auto-bounds) to find them '
+            "privately.",
         )
     low, high = found
     if max(abs(low), abs(high)) > _FARTHEST:
@@ -198,6 +198,17 @@ def _bounds(measure: Measure) -> tuple[Fraction, Fraction]:
             "units, as x / 1e200.",
         )
     return (low, high) if low < high else (low, low + 1)  # a constant is known to lie in some range
+
+
+def _example(argument: Expression | None) -> str:
+    """Return what an owner writes to declare bounds of the column that an argument is about."""
+    columns = [each for each in walk(argument) if isinstance(each, Name)] if argument is not None else []
+    name = columns[0].name if columns else "x"
+    if columns and columns[0].type in ("date", "timestamp"):
+        ends, flag = '"2020-01-01", "2026-12-31"', "2020-01-01:2026-12-31"
+    else:
+        ends, flag = "0, 1000", "0:1000"
+    return f"{name} = {{ bounds = [{ends}] }} (on the command line --bounds {name}={flag})"
 
 
 def _refuse(measure: Measure, reason: str, message: str) -> NoReturn:

@@ -257,10 +257,20 @@ def _guess(bounds: object, keys: object) -> Type:
 def _read_bounds(value: object, kind: Type, where: str) -> tuple[Bound, Bound]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise InvalidParameter(f"bounds of {where} must be two ends (lower, upper), got {value!r}.")
+    if kind == "timestamp":  # days, written before the type was known, are whole
+        value = [_as_moment(end, time) for end, time in zip(value, (_FIRST, _LAST), strict=True)]
     lower, upper = (read_bound(end, kind, name=f"a bound of {where}") for end in value)
     if not lower < upper:  # type: ignore[operator]  # both ends were read as the same type
         raise InvalidParameter(f"bounds of {where} must have lower < upper, got {value[0]} and {value[1]}.")
     return lower, upper
+
+
+_FIRST, _LAST = datetime.time.min, datetime.time.max
+
+
+def _as_moment(end: object, time: datetime.time) -> object:
+    is_day = isinstance(end, datetime.date) and not isinstance(end, datetime.datetime)
+    return datetime.datetime.combine(end, time) if is_day else end  # type: ignore[arg-type]
 
 
 def _read_keys(value: object, kind: Type, where: str) -> tuple[Value, ...]:

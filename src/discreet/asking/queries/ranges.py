@@ -51,12 +51,14 @@ def range_of(node: Expression, names: RangeOf) -> Range | None:
         plain = isinstance(node.value, int | float) and not isinstance(node.value, bool)
         return (Fraction(node.value),) * 2 if plain else None  # type: ignore[arg-type]
     if isinstance(node, Name):
-        return names(node)
+        return None if node.type == "timestamp" else names(node)
     if isinstance(node, Case):
         values = [*(value for _, value in node.branches), node.otherwise]
         return _hull([range_of(each, names) for each in values if not _is_null(each)])
     if not isinstance(node, Call):
         return None
+    if node.function == "to_date" and isinstance(node.arguments[0], Name):
+        return names(node.arguments[0])  # of a time, the numbers of its days
     if node.function in ("width_bucket", "coalesce", "least", "greatest", *SPANS) or _is_square(node):
         return _special(node, names)
     if node.function == "to_integer" and node.arguments[0].type == "boolean":

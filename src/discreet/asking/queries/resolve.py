@@ -343,8 +343,10 @@ def _measure(aggregate: Aggregate, scope: Scope) -> Measure:
         return Measure(aggregate)
     if aggregate.function not in ("mode", "count_distinct"):
         bounds = None if aggregate.function == "count" else scope.range(argument)
-        if bounds is None and is_day_number(argument) and aggregate.function != "sum":
-            bounds = CALENDAR
+        if bounds is None and is_day_number(argument) and aggregate.function == "quantile":
+            bounds = (
+                CALENDAR  # not for MIN and MAX: beyond all dates of the data any day is as good an answer
+            )
         counted = Scope(where_true(scope.fields, aggregate.condition))
         return Measure(aggregate, range=bounds, present=is_present(argument, counted))
     domain = domain_of(argument, scope)

@@ -75,8 +75,8 @@ class Scope:
 
 
 def _range_of_field(field: Field) -> Range | None:
-    """Return the bounds of numbers, and of dates as the numbers of their days."""
-    if field.type != "date" or field.bounds is None:
+    """Return the bounds of numbers, and of dates and times as the numbers of their days."""
+    if field.type not in ("date", "timestamp") or field.bounds is None:
         return field.range
     first, last = (Fraction(end.toordinal()) for end in field.bounds if isinstance(end, datetime.date))
     return first, last
