@@ -9,10 +9,11 @@ import pytest
 
 import discreet as dp
 from discreet.asking.after import Failed, Table, prepare, run, split
+from discreet.asking.after.level import find_names
 from discreet.asking.after.noise import Noisy
 from discreet.asking.planning import plan_asked
 from discreet.asking.planning.planner import read_whole
-from discreet.asking.queries import read_sql
+from discreet.asking.queries import Call, Literal, read_sql
 from discreet.errors import UnsupportedQuery
 from discreet.kernel.numerics import Interval
 from queries.bank import BANK
@@ -91,6 +92,9 @@ def test_every_row_has_what_sql_says(text, expected):
     [
         ("n + 1 AS x", (9.0, 13.0)),
         ("0 - n AS x", (-12.0, -8.0)),
+        ("-n AS x", (-12.0, -8.0)),
+        ("(n / 3)::numeric(10, 1) AS x", (pytest.approx(2.7), 4.0)),
+        ("n::real AS x", (8.0, 12.0)),
         ("n * 2 AS x", (16.0, 24.0)),
         ("FLOOR(n / 3) AS x", (2.0, 4.0)),
         ("SUM(n) OVER () AS x", (94.0, 106.0)),
@@ -100,6 +104,8 @@ def test_every_row_has_what_sql_says(text, expected):
         ("CASE WHEN city = 'Ottawa' THEN n END AS x", (8.0, 12.0)),
         ("n / COUNT(*) OVER () AS x", (pytest.approx(8 / 3), 4.0)),
         ("LEAD(n) OVER (ORDER BY city) AS x", (58.0, 62.0)),
+        ("100 / NULLIF(n, 0) AS x", (pytest.approx(100 / 12), pytest.approx(100 / 8))),
+        ("CASE WHEN n > 5 THEN n + 1 END AS x", (9.0, 13.0)),
     ],
 )
 def test_intervals_follow_the_arithmetic(text, ends):
@@ -117,11 +123,25 @@ def test_intervals_follow_the_arithmetic(text, ends):
         "SUM(n) OVER (ORDER BY n) AS x",
         "n > 20 AS x",
         "1 / (n - 9) AS x",
+        "LEAST(NULLIF(n, 10), 9) AS x",
+        "COALESCE(NULLIF(n, 10), 9) AS x",
     ],
 )
 def test_what_no_interval_follows_is_marked(text):
     selected = apply(f"SELECT city, {text} {FROM} ORDER BY city", COLUMNS, ROWS)
     assert selected.marked == ("x",)
+
+
+def test_a_ratio_that_is_kept_from_dividing_by_zero_has_an_interval(curator):
+    """What analysts write for a mean: the denominator's interval is that of the count."""
+    text = (
+        "SELECT city, SUM(age) / NULLIF(COUNT(*), 0) AS mean, LEAST(NULLIF(COUNT(*), 0), 9) AS less "
+        "FROM people GROUP BY city"
+    )
+    answer = curator.ask(text, epsilon=3)
+    for row, ends in zip(answer.rows, answer.intervals, strict=True):
+        assert ends["mean"].lower < row["mean"] < ends["mean"].upper
+    assert all(row["less"] is None for row in answer.intervals)
 
 
 def test_the_parts_of_a_sum_hold_together():
@@ -202,6 +222,30 @@ def test_what_takes_too_long_fails_alone(monkeypatch):
     after = run.After(split(read_sql(f"SELECT n {FROM}"), BANK).around, (("n", "integer"),))
     with pytest.raises(Failed):
         after.apply(COLUMNS, Table(ROWS, [[None, None]] * 3), Fraction(95, 100))
+
+
+def test_a_union_that_is_too_long_fails_alone(curator, monkeypatch):
+    monkeypatch.setattr(run, "MOST_ROWS", 5)
+    answer = curator.ask(f"{COUNTED} UNION ALL {COUNTED}", epsilon=1)
+    assert answer.failure is not None
+    assert len(answer.rows) == 3
+
+
+def test_the_parts_of_a_union_keep_their_conditions(curator):
+    parts = " UNION ALL ".join(
+        f"SELECT COUNT(*) AS n FROM people WHERE city = '{city}'" for city in CITIES[:2]
+    )
+    answer = curator.ask(f"{parts} UNION ALL SELECT COUNT(*) AS n FROM people WHERE age < 9", epsilon=9)
+    counts = [row["n"] for row in answer.rows]
+    assert counts == pytest.approx([200, 200, 63], abs=100)  # unfiltered they were 400 at least
+
+
+def test_a_function_without_a_form_is_refused():
+    """The list of functions is closed: what the tree may one day have is no statement by itself."""
+    level = find_names(split(read_sql(f"SELECT n AS x {FROM}"), BANK).around, COLUMNS, "t")
+    unknown = Call("read_text", (Literal("/etc/passwd"),))
+    with pytest.raises(UnsupportedQuery, match="READ_TEXT is not offered after the noise"):
+        run.Writer(level).write(unknown)
 
 
 class Sleeping(run._Runner):

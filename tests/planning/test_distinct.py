@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 import discreet as dp
 from discreet.asking.engines import MemoryEngine
+from discreet.asking.planning import plan_asked
 from discreet.kernel.plan import Released
 from planning.frozen import plan_of
 from queries.bank import BANK
@@ -89,3 +90,13 @@ def test_the_answer_has_an_error_and_an_interval(tmp_path):
     assert answer.rows[0]["kinds"] == 3
     assert answer.intervals[0]["kinds"].lower <= 3 <= answer.intervals[0]["kinds"].upper
     assert built.errors["kinds"] == pytest.approx(float(Fraction(3)))
+
+
+def test_it_is_never_more_than_there_are_labels_nor_less_than_none():
+    (plan,) = plan_asked(SQL, BANK, epsilon=0.01)
+    (estimator,) = plan.sets[0].estimators
+    assert estimator.number.error(Fraction(95, 100)) > 100
+    seen = {estimator.value((number,)) for number in (-900, 2, 900)}
+    assert seen == {0, 2, 3}
+    assert tuple(estimator.interval((90_000,), Fraction(95, 100))) == (3.0, 3.0)
+    assert tuple(estimator.interval((2,), Fraction(95, 100))) == (0.0, 3.0)

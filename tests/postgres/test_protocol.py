@@ -53,6 +53,39 @@ def test_a_question_without_a_price_is_refused_with_the_sentence_to_write(town, 
     assert town.spent() == before
 
 
+def test_what_is_no_question_is_refused_as_such_before_a_price_is_asked_for(town, client):
+    before = town.spent()
+    for sql, said in (
+        ("SELECT * FROM town LIMIT 5", "must aggregate"),
+        ("SELECT COUNT(*) FROM twn", "'twn' is not known"),
+        (
+            "SELECT city, n * 2 AS m FROM (SELECT city, COUNT(*) AS n FROM town GROUP BY city) t",
+            "must have a price",
+        ),
+    ):
+        (refused,) = errors(client.ask(query(sql)))
+        assert said in refused["M"]
+    (refused,) = errors(client.ask(query("SET discreet.epsilon = -1")))
+    assert "must be > 0" in refused["M"]
+    assert town.spent() == before
+
+
+def test_casts_as_postgresql_writes_them(town, client):
+    client.ask(query(PRICE))
+    sql = (
+        "SELECT city, ROUND(AVG(debt)::numeric, 2) AS m, COUNT(*)::float8 AS n, "
+        "AVG(debt)::numeric(10, 1) AS k FROM town GROUP BY city"
+    )
+    found = rows(client.ask(query(sql)))
+    assert [row[0] for row in found] == ["Ottawa", "Toronto"]
+    for _, mean, count, rounded in found:
+        assert float(mean) == round(float(mean), 2)
+        assert float(rounded) == round(float(mean), 1) or abs(float(rounded) - float(mean)) <= 0.06
+        assert float(count) == int(float(count))
+    ((mode,),) = rows(client.ask(query("SELECT mode() WITHIN GROUP (ORDER BY city) AS m FROM town")))
+    assert mode in ("Ottawa", "Toronto")
+
+
 def test_preparing_describing_and_binding_charge_nothing(town, client):
     client.ask(query(PRICE))
     before = town.spent()

@@ -1,9 +1,13 @@
 """Wheel and sdist install in clean environments, each extra alone, and the commands of the README work."""
 
+import json
 import os
+import socket
+import struct
 import subprocess
 import sys
 import tomllib
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -109,3 +113,45 @@ def test_every_extra_installs_alone_and_does_what_it_is_for(built, extra, tmp_pa
     binaries = environment(tmp_path / "env", f"{built['wheel']}[{extra}]")
     run(binaries, "python", "-c", f"from pathlib import Path\n{USES[extra]}", folder=tmp_path)
     assert os.path.exists(binaries / "discreet")
+
+
+SERVERS = {  # the commands of the README that serve, and what is there
+    "serve --demo --port 0": "/health",
+    "serve --demo --port 0 --postgres 0": "/health",
+    "serve bank.toml --port 0": "/health",
+    "lab --port 0 --no-browser": "",
+}
+POLICY = """
+[dataset]
+id = "bank"
+budget = { epsilon = 1 }
+[tables.bank]
+source = "bank.csv"
+unit = "person"
+"""
+
+
+@pytest.mark.soak
+def test_what_the_readme_serves_is_served_with_the_extra_alone(built, tmp_path):
+    binaries = environment(tmp_path / "env", f"{built['wheel']}[server]")
+    (tmp_path / "bank.toml").write_text(POLICY)
+    (tmp_path / "bank.csv").write_text("person\n1\n2\n")
+    env = {"PATH": f"{binaries}:/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    for words, address in SERVERS.items():
+        command = ["discreet", *words.split(), "--json"]
+        server = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True)
+        try:
+            facts = json.loads(server.stdout.readline())
+            with urllib.request.urlopen(facts["address"] + address, timeout=60) as answered:
+                assert answered.status == 200
+            if "--postgres" in words:
+                host, port = facts["postgres"].split(":")
+                with socket.create_connection((host, int(port)), timeout=60) as door:
+                    door.sendall(struct.pack("!ii", 8, 80877103))  # is there TLS?
+                    assert door.recv(1) == b"N"
+        finally:
+            server.terminate()
+            assert server.wait(60) == 0 or "lab" in words  # which passes the signal on
+            server.stdout.close()
+    audited = ["SELECT COUNT(*) AS n FROM bank", "--policy", "bank.toml", "--epsilon", "0.5"]
+    run(binaries, "discreet", "audit", *audited, "--samples", "500", folder=tmp_path)

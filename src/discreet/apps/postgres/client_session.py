@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from discreet.apps.postgres import catalogue_sql, settings as values
@@ -24,8 +25,9 @@ from discreet.apps.server.people import Person
 from discreet.apps.server.request_bodies import AskRequest, read_question
 from discreet.apps.server.service import Service
 from discreet.asking.answers import FREE, Answer, columns_with_intervals
-from discreet.asking.planning import Plan, price_of
-from discreet.errors import DiscreetError, LedgerConflict
+from discreet.asking.planning import Plan, price_of, read_asked
+from discreet.asking.policy import Policy
+from discreet.errors import DiscreetError, LedgerConflict, UnsupportedQuery
 from discreet.kernel.numerics import short_down
 
 PLAN = (Column("QUERY PLAN", TEXT),)
@@ -102,7 +104,7 @@ class Session:
         found = await self._free(statement, apply=False)
         if found is not None:
             return found.columns
-        (plan,) = await self.dataset.explain(self._request(statement))
+        (plan,) = await self.dataset.explain(await self._request(statement))
         return self._columns(plan)
 
     def _columns(self, plan: Plan) -> tuple[Column, ...]:
@@ -169,7 +171,7 @@ class Session:
             raise Refused("42601", "EXPLAIN must be followed by a question.")
         if await self._free(inner, apply=False) is not None:
             return Result("EXPLAIN", PLAN, [("Answered from the policy: free, and no data is read.",)])
-        (plan,) = await self.dataset.explain(self._request(inner))
+        (plan,) = await self.dataset.explain(await self._request(inner))
         free = await self.dataset.is_free(self.person, (plan,))
         self._note("explain", 200, question=digest_of([inner.text]))
         if as_json:
@@ -181,7 +183,7 @@ class Session:
         found = await self._free(statement, apply=True)
         if found is not None:
             return Result(f"SELECT {len(found.rows)}", found.columns, found.rows)
-        request = self._request(statement)
+        request = await self._request(statement)
         (plan,) = await self.dataset.explain(request)
         columns = self._columns(plan)
         digest = digest_of(request.questions)
@@ -228,11 +230,17 @@ class Session:
 
     # --- asking --------------------------------------------------------------------------------------------
 
-    def _request(self, statement: Statement) -> AskRequest:
+    async def _request(self, statement: Statement) -> AskRequest:
+        """Return a question with its price; what is no question is refused as such, priced or not."""
         text = _unqualified(
             statement, [each.lower() for each in self.catalogue.policy.table_names], self.dataset.name
         )
-        return AskRequest(read_question(text, self.service.limits), self.settings.terms())
+        question = read_question(text, self.service.limits)
+        try:
+            return AskRequest(question, self.settings.terms())
+        except Refused:
+            await self.service.executor.plan(partial(_check_question, question, self.catalogue.policy))
+            raise
 
     async def _ask(self, request: AskRequest) -> AskResult:
         """Ask, or wait for the same question of the same user that is under way: it is charged once.
@@ -312,6 +320,14 @@ def _waits(approval: Approval) -> Refused:
         f"The question waits for an owner's approval (request {approval.id}). Nothing was charged.",
         "Ask it again, at the same price, when it is approved.",
     )
+
+
+def _check_question(question: str, policy: Policy) -> None:
+    try:
+        read_asked(question, policy)
+    except UnsupportedQuery as error:
+        if error.fields.get("reason") != "after":
+            raise
 
 
 def _forget(running: Running, name: tuple[str, str, AskRequest], task: "asyncio.Task[AskResult]") -> None:

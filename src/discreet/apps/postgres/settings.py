@@ -247,7 +247,9 @@ def _checked_own(name: str, value: str) -> str:
             raise Refused("22023", "discreet.intervals must be on or off.")
         return "on" if on else "off"
     if own in NUMBERS:
-        form_numbers({own: value}, [own])
+        for number in form_numbers({own: value}, [own]).values():
+            if own in PRICES and not number > 0:
+                raise Refused("22023", f"{name} must be > 0, got {number}.")
     if own == "within" and value:
         read_within(value)
     if own == "bounds" and value not in ("", "auto"):

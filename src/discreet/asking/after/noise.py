@@ -146,10 +146,25 @@ def interval_of(node: Expression, find: Callable[[Slot], Interval | None]) -> In
         return _point(node.value)
     if isinstance(node, Slot):
         return find(node)
+    if isinstance(node, Case):
+        value = only_value(node)
+        return None if value is None else interval_of(value, find)
     if not isinstance(node, Call) or node.function not in RULES:
         return None
+    if node.function in ("least", "greatest") and any(isinstance(each, Case) for each in walk(node)):
+        return None  # where the CASE is NULL, another argument is the value
     parts = [interval_of(each, find) for each in node.arguments]
     return None if any(part is None for part in parts) else _applied(RULES[node.function], parts)
+
+
+def only_value(node: Case) -> Expression | None:
+    """Return the one outcome of a CASE that is not NULL: where there is a value at all, it is this one.
+
+    So NULLIF(x, 0) has the interval of x.
+    """
+    outcomes = [*(value for _, value in node.branches), node.otherwise]
+    found = {each for each in outcomes if not (isinstance(each, Literal) and each.value is None)}
+    return found.pop() if len(found) == 1 else None
 
 
 class Follower:
@@ -187,6 +202,9 @@ class Follower:
         return _combined(parts, values, RULES[node.function]) if node.function in RULES else MARKED
 
     def _case(self, node: Case, rows: Sequence[int], windows: Sequence[Any]) -> Cell:
+        only = only_value(node)
+        if only is not None and self._value(node, rows, windows) is not None:
+            return self.cell(only, rows, windows)
         if any(self.cell(test, rows, windows) is not None for test, _ in node.branches):
             return MARKED
         for test, value in node.branches:

@@ -91,6 +91,20 @@ class Total(Estimator):
 
 
 @dataclass(frozen=True)
+class Present(Total):
+    """COUNT(DISTINCT x): how many of the public labels are there: none at least, and all of them at most."""
+
+    most: int
+
+    def value(self, row: Row) -> int | float:
+        return min(max(super().value(row), 0), self.most)
+
+    def interval(self, row: Row, confidence: Fraction) -> Interval:
+        ends = super().interval(row, confidence)
+        return Interval(*(min(max(end, 0.0), float(self.most)) for end in ends))
+
+
+@dataclass(frozen=True)
 class Average(Estimator):
     """AVG: the centre plus sum over count, both noisy; the centre itself where the count is below 1."""
 
@@ -214,7 +228,8 @@ def estimate(draft: Draft) -> Draft:
 def _estimator(measure: Measure, part: Part, each: SetDraft) -> Estimator:
     function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
     if function == "count_distinct":
-        return Total(_number(each, part.plan, None), Fraction(1), whole)
+        labels = len(measure.domain or ())
+        return Present(_number(each, part.plan, None), Fraction(1), whole, labels)
     if not part.measures:
         return _chosen(each, part.plan, whole=whole)
     numbers = [_number(each, part.plan, position) for position in part.measures]

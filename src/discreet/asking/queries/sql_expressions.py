@@ -184,6 +184,8 @@ CAST_TYPES = {
     exp.DataType.Type.INT: "to_integer",
     exp.DataType.Type.BIGINT: "to_integer",
     exp.DataType.Type.DOUBLE: "to_number",
+    exp.DataType.Type.FLOAT: "to_number",
+    exp.DataType.Type.DECIMAL: "to_number",
     exp.DataType.Type.TEXT: "to_text",
     exp.DataType.Type.VARCHAR: "to_text",
     exp.DataType.Type.BOOLEAN: "to_boolean",
@@ -193,14 +195,21 @@ CAST_TYPES = {
 }
 
 
+_PLAIN_NUMERIC = ["18", "3"]  # how NUMERIC without a size is parsed
+
+
 def _read_cast(node: exp.Cast) -> Expression:
     only(node, "this", "to")
     kind = node.args["to"]
-    function = CAST_TYPES.get(kind.this)
-    if function is None or kind.args.get("expressions"):
-        refuse(
-            "cast_type", "A cast gives BIGINT, DOUBLE, VARCHAR, BOOLEAN, DATE or TIMESTAMP.", place_of(node)
-        )
+    function, size = CAST_TYPES.get(kind.this), [each.name for each in kind.expressions]
+    if function is None or (size and kind.this != exp.DataType.Type.DECIMAL):
+        message = "A cast gives BIGINT, DOUBLE, NUMERIC, VARCHAR, BOOLEAN, DATE or TIMESTAMP."
+        refuse("cast_type", message, place_of(node))
+    if size and size != _PLAIN_NUMERIC:  # NUMERIC(10, 2) rounds to its digits after the point
+        plain = exp.Cast(this=node.this.copy(), to=exp.DataType.build("double"))
+        plain.meta.update(node.meta)
+        digits = exp.Literal.number(size[1] if len(size) > 1 else 0)
+        return read_expression(exp.Round(this=plain, decimals=digits))
     inner = read_expression(node.this)
     if (
         isinstance(inner, Literal)
@@ -394,6 +403,8 @@ def _read_within(node: exp.WithinGroup) -> Expression:
     """Return PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), counted from the other end if it is DESC."""
     only(node, "this", "expression")
     inner, order = node.this, node.expression.expressions
+    if isinstance(inner, exp.Mode) and len(order) == 1 and isinstance(order[0], exp.Ordered):
+        return Aggregate("mode", read_expression(order[0].this), place=place_of(node))
     if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc) or len(order) != 1:
         refuse(
             "quantile", "WITHIN GROUP follows PERCENTILE_CONT(p), with ORDER BY one column.", place_of(node)
