@@ -110,8 +110,7 @@ class Curator(AbstractContextManager["Curator"]):
         Parameters
         ----------
         source
-            A path, a list of paths, a frame, a table's name if the engine is a database, or a mapping of
-            names to these.
+            A path or several, a frame, a table's name in the engine's database, or names mapped to these.
         unit
             The column that identifies a person, or `each_row` if each row is one. Required.
         budget
@@ -119,11 +118,9 @@ class Curator(AbstractContextManager["Curator"]):
             `ZCDP(0.1)`. Required.
         name
             The data set's id; by default the file's stem.
-        types, bounds, keys
-            By column: its type, its (low, high) bounds, its public labels. A type may show how a CSV writes
-            it: "date 31/12/2024".
-        encoding
-            Of CSV files: "utf-8" or "latin-1"; or a mapping by table name.
+        types, bounds, keys, encoding
+            By column: its type ("date 31/12/2024" if a CSV writes it so), (low, high) bounds, public labels.
+            Of CSV files: "utf-8" or "latin-1"; or by table.
         limit
             The most that one person adds to COUNT, SUM, AVG and VARIANCE over all groups, in rows: a number,
             or "auto" to find it privately for each question. Rows beyond it count less; none is left out.

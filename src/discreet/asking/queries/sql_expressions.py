@@ -196,6 +196,8 @@ CAST_TYPES = {
 
 
 _PLAIN_NUMERIC = ["18", "3"]  # how NUMERIC without a size is parsed
+_TIMES = ("to_date", "to_timestamp")
+CASTS = "A cast gives BIGINT, DOUBLE, NUMERIC, VARCHAR, BOOLEAN, DATE or TIMESTAMP."
 
 
 def _read_cast(node: exp.Cast) -> Expression:
@@ -203,19 +205,13 @@ def _read_cast(node: exp.Cast) -> Expression:
     kind = node.args["to"]
     function, size = CAST_TYPES.get(kind.this), [each.name for each in kind.expressions]
     if function is None or (size and kind.this != exp.DataType.Type.DECIMAL):
-        message = "A cast gives BIGINT, DOUBLE, NUMERIC, VARCHAR, BOOLEAN, DATE or TIMESTAMP."
-        refuse("cast_type", message, place_of(node))
+        refuse("cast_type", CASTS, place_of(node))
     if size and size != _PLAIN_NUMERIC:  # NUMERIC(10, 2) rounds to its digits after the point
         plain = exp.Cast(this=node.this.copy(), to=exp.DataType.build("double"))
-        plain.meta.update(node.meta)
-        digits = exp.Literal.number(size[1] if len(size) > 1 else 0)
+        digits = exp.Literal.number((*size, 0)[1])
         return read_expression(exp.Round(this=plain, decimals=digits))
     inner = read_expression(node.this)
-    if (
-        isinstance(inner, Literal)
-        and isinstance(inner.value, str)
-        and function in ("to_date", "to_timestamp")
-    ):
+    if isinstance(inner, Literal) and isinstance(inner.value, str) and function in _TIMES:
         return Literal(_read_time(inner, function), place=inner.place)
     return Call(function, (inner,), place=place_of(node))
 
@@ -403,7 +399,7 @@ def _read_within(node: exp.WithinGroup) -> Expression:
     """Return PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), counted from the other end if it is DESC."""
     only(node, "this", "expression")
     inner, order = node.this, node.expression.expressions
-    if isinstance(inner, exp.Mode) and len(order) == 1 and isinstance(order[0], exp.Ordered):
+    if isinstance(inner, exp.Mode) and len(order) == 1:
         return Aggregate("mode", read_expression(order[0].this), place=place_of(node))
     if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc) or len(order) != 1:
         refuse(
