@@ -193,8 +193,6 @@ CAST_TYPES = {
     exp.DataType.Type.TIMESTAMP: "to_timestamp",
     exp.DataType.Type.TIMESTAMPNTZ: "to_timestamp",
 }
-
-
 _PLAIN_NUMERIC = ["18", "3"]  # how NUMERIC without a size is parsed
 _TIMES = ("to_date", "to_timestamp")
 CASTS = "A cast gives BIGINT, DOUBLE, NUMERIC, VARCHAR, BOOLEAN, DATE or TIMESTAMP."
