@@ -147,7 +147,7 @@ def test_several_questions_at_once_explain_analyze_copies_cursors_and_writes_are
         f"CREATE VIEW v AS {COUNT}": "25006",
         "SELECT * INTO x FROM town": "42601",
         "SELECT * FROM town": "0A000",
-        "SELECT nothing FROM town": "0A000",
+        "SELECT nothing FROM town": "42703",
         "SELECT COUNT(*) FROM nowhere": "42P01",
         "SELECT COUNT(*) FROM town, pg_class": "0A000",
         "SELECT DISTINCT shop FROM town": "0A000",
