@@ -94,7 +94,7 @@ def changeable(dataset: Dataset) -> dict[str, str]:
     for table in policy.tables:
         if not isinstance(table.unit, EachRow):
             found[f"tables.{table.name}.limit"] = "" if table.limit is None else str(table.limit)
-        if table.source is not None and "://" not in policy.engine:
+        if isinstance(table.source, str) and "://" not in policy.engine:
             found[f"tables.{table.name}.source"] = Path(table.source).name
     return found
 
