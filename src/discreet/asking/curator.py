@@ -94,6 +94,7 @@ class Curator(AbstractContextManager["Curator"]):
         per_question: Any = None,
         share_answers: bool = False,
         ration: Any = None,
+        hierarchies: Mapping[str, Any] | None = None,
         public: Mapping[str, Any] | None = None,
         ledger: str | Path | Mapping[str, Any] | None = None,
         engine: object = "duckdb",
@@ -104,7 +105,8 @@ class Curator(AbstractContextManager["Curator"]):
         """Open a data set from a file, a data frame, or a table of the engine's database.
 
         The parameters up to `public` are the policy that a file would state (docs/guide/policy.md). With
-        several tables, `unit`, `types`, `bounds` and `keys` are mappings by table name; limits may be.
+        several tables, `unit`, `types`, `bounds`, `keys` and `hierarchies` are mappings by table name; limits
+        may be.
 
         Parameters
         ----------
@@ -139,6 +141,8 @@ class Curator(AbstractContextManager["Curator"]):
             Whether an answer to one analyst is free for the others.
         ration
             How many questions may fail before the owner has to look.
+        hierarchies
+            Levels above a column, for books: `{"region > state > county": "places.csv"}`, or rows of labels.
         public
             Public tables: a source, whose first column is the key, or (source, key).
         ledger
@@ -173,6 +177,7 @@ class Curator(AbstractContextManager["Curator"]):
             "per_question": _as_budget(per_question),
             "share_answers": share_answers,
             "ration": ration,
+            "hierarchies": hierarchies or {},
             "public": public or {},
         }
         if unit is not None:

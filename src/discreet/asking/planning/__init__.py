@@ -17,7 +17,8 @@ its stages (`AddNoise`, `CountAndShow`, `SelectKeys`, `ChooseLabel`, `ChooseQuan
 is read from what was released (`Estimator`). `FindBounds` stages come first, where bounds are to be found.
 """
 
-from discreet.asking.planning.book_plan import BookPlan, BookQuestion, Tables, plan_book
+from discreet.asking.planning.book_plan import BookPlan, plan_book
+from discreet.asking.planning.book_question import BookQuestion, Tables
 from discreet.asking.planning.bound import plan_exact
 from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
 from discreet.asking.planning.choose_noise import least_noise
@@ -46,7 +47,8 @@ from discreet.asking.planning.exact import (
     UnitCount,
     Whole,
 )
-from discreet.asking.planning.marginals import Aim, Columns
+from discreet.asking.planning.marginals import Aim, Columns, Floats
+from discreet.asking.planning.nested import NestedDesign, NestedWorkload
 from discreet.asking.planning.plan import Plan, SetPlan, price_of
 from discreet.asking.planning.planner import (
     PASSES,
@@ -98,8 +100,11 @@ __all__ = [
     "ExactTable",
     "Excess",
     "FindBounds",
+    "Floats",
     "Lattice",
     "Limit",
+    "NestedDesign",
+    "NestedWorkload",
     "NumberStage",
     "Part",
     "Plan",
