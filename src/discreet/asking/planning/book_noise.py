@@ -11,9 +11,10 @@ is better than the least sum of variances of all precisions that add up to ε²/
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +72,21 @@ class BookNoise:
         shares = {each: part / whole for each, part in parts.items()}
         return self.workload.planned(shares, self.excess)
 
+    @property
+    def scales(self) -> dict[Columns, Fraction]:
+        """The scale of the noise on each measured table, in steps: what the ledger keeps with it."""
+        return {each: _scale_of(noise) for each, noise in self.mechanisms.items()}
+
+    def scaled(self, scales: Mapping[Columns, Fraction]) -> "BookNoise":
+        """Return the noise of tables that were measured with these scales, perhaps by another design."""
+        like = next(iter(self.mechanisms.values()))
+        terms: dict[str, Any] = {"sensitivity": like.sensitivity, "step": 1, "relation": like.relation}
+        found: dict[Columns, Noise] = {
+            each: Laplace(scale=scale, **terms) if like.norm == 1 else Gaussian(sigma=scale, **terms)
+            for each, scale in scales.items()
+        }
+        return replace(self, mechanisms=found)
+
     def variance(self, columns: Columns) -> float | Floats:
         """Return the variance of one cell of a table, or of a total, in rows; by the nodes of its level where
         it has one."""
@@ -80,6 +96,11 @@ class BookNoise:
     def laplace(self) -> bool:
         """Whether the noise is Laplace noise."""
         return any(noise.norm == 1 for noise in self.mechanisms.values())
+
+
+def _scale_of(noise: Noise) -> Fraction:
+    found: Fraction = getattr(noise, "scale" if noise.norm == 1 else "sigma")
+    return found
 
 
 def noise_for(workload: Workload, aim: Aim, share: Share, reach: WeightedReach, one: int) -> BookNoise:
