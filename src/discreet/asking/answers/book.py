@@ -18,11 +18,20 @@ from numpy.typing import NDArray
 from discreet.asking.answers.chart import draw_chart
 from discreet.asking.answers.consistent import agree_exactly, estimate_tables
 from discreet.asking.answers.consistent_levels import agree_nested, estimate_nested, tidy_nested
+from discreet.asking.answers.ordered import MOST_LABELS, Ordered, read_ordered
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.tidy import make_tidy
 from discreet.asking.answers.wording import as_csv
-from discreet.asking.planning import BookPlan, Columns, NestedDesign, NestedWorkload, Whole
+from discreet.asking.planning import (
+    BookPlan,
+    CellLaw,
+    Columns,
+    NestedDesign,
+    NestedWorkload,
+    Whole,
+    covariance_with,
+)
 from discreet.asking.policy import Value
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Interval, readable_up
@@ -206,6 +215,28 @@ class Book:
         if places not in self.plan.noise.workload.sets:
             self._unknown()
         return self.table(places)
+
+    def ordered(self, column: str) -> Ordered:
+        """Return the declared labels of a column in their order: for ranges, cumulative shares and quantiles,
+        each with its interval. Numbers and dates ascend; other labels are in the order they are declared in.
+
+        Post-processing, free. The book must have a table by the column, or by it and others, and its noise be
+        Gaussian.
+        """
+        table = self[column]
+        (place,) = (self.plan.book.names.index(each) for each in table.columns)
+        labels = self.plan.book.labels[place]
+        if len(labels) > MOST_LABELS:
+            raise InvalidParameter(
+                f"an ordered column must have at most {MOST_LABELS:,} labels, got {len(labels):,}.",
+                parameter="column",
+            )
+        sums = np.eye(len(labels), len(table))
+        covariance = covariance_with(self.plan.noise, (place,), sums)[:, : len(labels)]
+        reach = CellLaw(1.0, np.zeros(0), np.zeros(0)).reach(self.plan.confidence)
+        return read_ordered(
+            column, labels, table.steps, covariance, one=STEPS, normal=reach, confidence=table.confidence
+        )
 
     def tidy(self) -> "TidyBook":
         """Return the same tables in whole numbers from 0 on, whose totals agree: post-processing, free,

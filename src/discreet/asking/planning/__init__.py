@@ -20,6 +20,7 @@ is read from what was released (`Estimator`). `FindBounds` stages come first, wh
 from discreet.asking.planning.book_plan import BookPlan, plan_book
 from discreet.asking.planning.book_question import BookQuestion, Tables
 from discreet.asking.planning.bound import plan_exact
+from discreet.asking.planning.cell_law import CellLaw
 from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
 from discreet.asking.planning.choose_noise import least_noise
 from discreet.asking.planning.contribution import (
@@ -62,6 +63,7 @@ from discreet.asking.planning.planner import (
     with_bounds,
 )
 from discreet.asking.planning.price import Price, Share, Within, as_notion, budget_of, named_price
+from discreet.asking.planning.range_law import covariance_with
 from discreet.asking.planning.stages import (
     AddNoise,
     Bounds,
@@ -85,6 +87,7 @@ __all__ = [
     "BookQuestion",
     "Bounds",
     "CellArrays",
+    "CellLaw",
     "Choose",
     "ChooseLabel",
     "ChooseQuantile",
@@ -130,6 +133,7 @@ __all__ = [
     "as_notion",
     "budget_of",
     "contribution_of",
+    "covariance_with",
     "finish",
     "is_covered",
     "least_noise",
