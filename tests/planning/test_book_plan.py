@@ -60,6 +60,23 @@ def test_the_promises_are_the_price():
     assert 0.999 < both.loss.epsilon(delta=1e-6) <= 1
 
 
+def test_mu_is_the_rho_of_gaussian_noise():
+    assert book(rho=None, mu=1).noise.scales == book().noise.scales
+    assert book(rho=None, mu=1).loss.mu == pytest.approx(1, rel=1e-9)
+    for terms in ({"rho": 1}, {"rho": None, "epsilon": 1}, {"rho": None, "delta": 0.1}):
+        with pytest.raises(InvalidParameter, match=r"mu alone|exactly one"):
+            book(mu=1, **terms)
+    with pytest.raises(InvalidParameter, match="mu"):
+        book(rho=None, mu=0)
+
+
+def test_labels_that_an_engine_is_given_are_reckoned_and_ranges_of_numbers_are_not():
+    keys = {"name": [f"n{place}" for place in range(5000)], "number": list(range(5000))}
+    policy = from_arguments(id="t", sources={"t": None}, unit=each_row, budget={"rho": 1}, keys=keys)
+    names, numbers = (plan_book([each], policy, rho=1).work.fixed_s for each in keys)
+    assert names - numbers == pytest.approx(0.5, abs=0.1)
+
+
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])
 @pytest.mark.parametrize("price", [{"rho": 1}, {"epsilon": 1, "rho": None}])
 def test_one_unit_moves_each_table_by_what_its_noise_is_made_for(relation, price):

@@ -34,7 +34,7 @@ from discreet.kernel.ledger import Ledger, Record
 from discreet.kernel.numerics import Real, facts_html
 
 _OPTIONS = ("ledger", "engine", "analyst", "other_people")
-_BOOK = ("table", "epsilon", "delta", "rho", "limit", "aim", "confidence", "key")
+_BOOK = ("table", "epsilon", "delta", "rho", "mu", "limit", "aim", "confidence", "key")
 _WATCH = ("threshold", "epsilon", "delta", "count", "sensitivity", "key")
 
 
@@ -305,6 +305,7 @@ class Curator(AbstractContextManager["Curator"]):
         epsilon: Real | None = None,
         delta: Real | None = None,
         rho: Real | None = None,
+        mu: Real | None = None,
         limit: int | None = None,
         aim: Aim = "sum",
         confidence: Real = 0.95,
@@ -321,9 +322,9 @@ class Curator(AbstractContextManager["Curator"]):
             gives each its weight: cells of a table of weight 2 count twice in what is made small.
         table
             The table that columns are of, where the policy has several.
-        epsilon, delta, rho
-            The price: rho, or epsilon with or without delta. Without a delta all noise is Laplace noise,
-            which errs far more where there are many tables.
+        epsilon, delta, rho, mu
+            The price: rho, or mu (which is rho mu²/2), or epsilon with or without delta. Without a delta all
+            noise is Laplace noise, which errs far more where there are many tables.
         limit
             How many rows of one unit count: by default what the policy states. A unit with more rows has
             all of them weigh less, the same in all tables.
@@ -341,7 +342,7 @@ class Curator(AbstractContextManager["Curator"]):
         """
         refuse_unknown(unknown, _BOOK, PRICES)
         plan = plan_book(
-            tables, self.resources.engine().policy, table=table, epsilon=epsilon, delta=delta, rho=rho,
+            tables, self.resources.engine().policy, table=table, epsilon=epsilon, delta=delta, rho=rho, mu=mu,
             limit=limit, aim=aim, confidence=confidence,
         )  # fmt: skip
         run = BookRun(self.resources, (plan,), analyst=self._analyst)
@@ -355,6 +356,7 @@ class Curator(AbstractContextManager["Curator"]):
         epsilon: Real | None = None,
         delta: Real | None = None,
         rho: Real | None = None,
+        mu: Real | None = None,
         limit: int | None = None,
         aim: Aim = "sum",
         confidence: Real = 0.95,
@@ -366,7 +368,7 @@ class Curator(AbstractContextManager["Curator"]):
         """
         refuse_unknown(unknown, _BOOK, PRICES)
         return plan_book(
-            tables, self.resources.known, table=table, epsilon=epsilon, delta=delta, rho=rho,
+            tables, self.resources.known, table=table, epsilon=epsilon, delta=delta, rho=rho, mu=mu,
             limit=limit, aim=aim, confidence=confidence,
         )  # fmt: skip
 

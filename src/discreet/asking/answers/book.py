@@ -21,7 +21,7 @@ from discreet.asking.answers.consistent_levels import agree_nested, estimate_nes
 from discreet.asking.answers.ordered import MOST_LABELS, Ordered, read_ordered
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
-from discreet.asking.answers.tidy import make_tidy
+from discreet.asking.answers.tidy import check_tidy, make_tidy
 from discreet.asking.answers.wording import as_csv
 from discreet.asking.planning import (
     BookPlan,
@@ -358,6 +358,7 @@ class TidyBook:
     def _whole(self) -> dict[Columns, Whole]:
         near = {columns: steps / STEPS for columns, steps in self.raw._steps.items()}
         workload = self.raw.plan.noise.workload
+        check_tidy(workload)
         if isinstance(workload, NestedWorkload):
             return tidy_nested(workload, near)
         return make_tidy(near, list(self.raw.plan.book.tables))

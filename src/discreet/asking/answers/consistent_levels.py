@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from discreet.asking.answers.consistent import Whole
 from discreet.asking.answers.tidy import settle
 from discreet.asking.planning import Columns, Floats, NestedDesign, NestedWorkload
-from discreet.errors import UnsupportedQuery
 
 
 def estimate_nested(design: NestedDesign, measured: Mapping[Columns, NDArray[Any]]) -> dict[Columns, Floats]:
@@ -86,16 +85,8 @@ def _close_families(workload: NestedWorkload, level: int, whole: Whole, above: W
 def tidy_nested(workload: NestedWorkload, tables: Mapping[Columns, Floats]) -> dict[Columns, Whole]:
     """Return whole tables from 0 on, such that every total is the sum of its parts: settled from the grand
     total down, one plain column after the other, then level by level."""
-    finest = max(workload.tables, key=lambda each: (len(workload.split(each)[0]), workload.split(each)[1]))
-    plain, deepest = workload.split(finest)
-    if not all(set(workload.split(each)[0]) <= set(plain) for each in workload.sets) or deepest < max(
-        workload.split(each)[1] for each in workload.sets
-    ):
-        raise UnsupportedQuery(
-            "A tidy book with levels must have one table that holds all others: whole tables that agree with "
-            "each other need not exist.",
-            reason="tidy",
-        )
+    plain = max(workload.residuals, key=len)
+    deepest = max(workload.split(each)[1] for each in workload.sets)
     whole = np.maximum(np.rint(tables[()]), 0).astype(np.int64).reshape(1)
     for size in range(1, len(plain) + 1):
         rows = tables[plain[:size]].reshape(whole.size, -1)

@@ -48,7 +48,7 @@ from discreet.asking.planning.exact import (
     UnitCount,
     Whole,
 )
-from discreet.asking.planning.marginals import Aim, Columns, Floats
+from discreet.asking.planning.marginals import Aim, Columns, Floats, Workload
 from discreet.asking.planning.nested import NestedDesign, NestedWorkload
 from discreet.asking.planning.plan import Plan, SetPlan, price_of
 from discreet.asking.planning.planner import (
@@ -130,6 +130,7 @@ __all__ = [
     "WeightedReach",
     "Whole",
     "Within",
+    "Workload",
     "as_notion",
     "budget_of",
     "contribution_of",

@@ -33,6 +33,7 @@ from discreet.kernel.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP
 from discreet.kernel.numerics import (
     Real,
     exact_confidence,
+    exact_positive,
     exact_whole,
     readable_up,
     short_up,
@@ -40,6 +41,7 @@ from discreet.kernel.numerics import (
 from discreet.kernel.plan import Promise
 
 CELL_S = 5e-6  # to draw and show a cell, from arrays
+LABEL_S = 1e-4  # to bring a label to an engine
 MOST_CELLS = 4_000_000  # of all tables together, those that are measured included
 _MOST_ADDED = 5 * 10**8  # cells that are added up, each as often as it is a part of an estimate
 _MOST_TERMS = 2**18  # cells of different weight in all estimates, where the law of their sum is computed
@@ -219,9 +221,15 @@ def plan_book(
     limit: int | None = None,
     aim: Aim = "sum",
     confidence: Real = 0.95,
+    mu: Real | None = None,
     **terms: Any,
 ) -> BookPlan:
-    """Return the plan of a book at a price: exactly one of epsilon (with or without delta) and rho."""
+    """Return the plan of a book at a price: exactly one of epsilon (with or without delta), rho and mu, which
+    is rho mu²/2: all noise is then Gaussian."""
+    if mu is not None:
+        if terms.get("rho") is not None or terms.get("delta") is not None:
+            raise InvalidParameter("a book must be asked with mu alone, or without it.", parameter="mu")
+        terms["rho"] = exact_positive(mu, name="mu") ** 2 / 2
     price, level = Price.read(**terms), exact_confidence(confidence)
     if price.share is None:
         raise InvalidParameter("a book must be asked with epsilon or rho, got within.", parameter="within")
@@ -258,9 +266,16 @@ def _work_of(
     one, passes = work_of(book.one_pass, policy), len({id(stage.plan) for stage in stages})
     workload = noise.workload
     cells = sum(map(workload.cells, workload.tables)) + sum(map(workload.cells, noise.mechanisms))
-    fixed = passes * one.fixed_s + CELL_S * cells
+    labels = sum(map(_listed_labels, {id(stage.plan): stage.plan for stage in stages}.values()))
+    fixed = passes * one.fixed_s + CELL_S * cells + LABEL_S * labels
     people = None if one.people_s is None else passes * one.people_s
     return Work(fixed, passes * one.unit_s, people, one.built, one.rows, passes, cells)
+
+
+def _listed_labels(plan: ExactPlan) -> int:
+    """Return how many labels an engine is given, one by one: not those that are a range of numbers."""
+    domains = [key.domain or () for key in plan.keys]
+    return sum(len(each) for each in domains if list(each) != list(range(len(each))))
 
 
 def _limit(book: BookQuestion, policy: Policy, asked: int | None) -> int | None:
