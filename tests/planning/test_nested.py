@@ -91,3 +91,13 @@ def test_what_is_no_such_workload_is_refused():
     )
     with pytest.raises(UnsupportedQuery, match="at most"):
         wide.sets  # noqa: B018  it is made when first asked for
+
+
+def test_a_search_looks_at_no_more_nodes_however_many_there_are():
+    many = Tree((np.array([30_000]), np.full(30_000, 3)))
+    found = NestedWorkload(
+        (2, 2, 2, 2, 2, *many.sizes[1:]), {(0, 1, 2, 3, 4, 6): Fraction(1)}, (5, 6), tree=many
+    )
+    assert found._rounds == 34
+    assert workload()._rounds == 400
+    assert found.design().excess < 0.05

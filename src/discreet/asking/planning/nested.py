@@ -40,6 +40,7 @@ from discreet.asking.planning.trees import Tree
 from discreet.errors import InvalidParameter
 
 _ROUNDS, _NEAR = 400, 1e-3
+_MOST_STEPS = 10**8  # of a search: nodes that its rounds look at, each once for every level
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +136,15 @@ class NestedWorkload(Workload):
             )
         start = np.full(len(self.sets), 0.1 / len(self.sets))
         start[[self.sets.index(each) for each in self.tables]] += 0.9 / len(self.tables)
-        shares, lower = descend(self.judge, start, _ROUNDS, _NEAR)
+        shares, lower = descend(self.judge, start, self._rounds, _NEAR)
         found = self.planned(self.rounded(shares), 0.0)
         return self.planned(found.shares, max(0.0, found.total / lower - 1))
+
+    @property
+    def _rounds(self) -> int:
+        """How many rounds a search may have: fewer where each looks at more nodes."""
+        nodes = sum(self.tree.sizes[:-1]) * len(self.tree.sizes)  # leaves are not written out
+        return max(20, min(_ROUNDS, _MOST_STEPS // (len(self.residuals) * (nodes + len(self.sets)))))
 
     def enough(self, measured: Floats) -> bool:
         """Return whether measured tables tell of everything that is asked."""
