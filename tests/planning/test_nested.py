@@ -94,10 +94,15 @@ def test_what_is_no_such_workload_is_refused():
 
 
 def test_a_search_looks_at_no_more_nodes_however_many_there_are():
-    many = Tree((np.array([30_000]), np.full(30_000, 3)))
-    found = NestedWorkload(
-        (2, 2, 2, 2, 2, *many.sizes[1:]), {(0, 1, 2, 3, 4, 6): Fraction(1)}, (5, 6), tree=many
-    )
-    assert found._rounds == 34
+    many = Tree((np.array([10_000]), np.full(10_000, 3)))
+    sizes, tables = (2, 2, 2, 2, *many.sizes[1:]), {(0, 1, 5): Fraction(1)}
+    found = NestedWorkload(sizes, tables, (4, 5), tree=many)
     assert workload()._rounds == 400
-    assert found.design().excess < 0.05
+    assert 160 < found._rounds < 170
+    wide = NestedWorkload(sizes, {(0, 1, 2, 3, 5): Fraction(1)}, (4, 5), tree=many)
+    assert wide._rounds < 50
+    larger = Tree((np.array([100_000]), np.full(100_000, 3)))
+    with pytest.raises(UnsupportedQuery, match="less work"):
+        NestedWorkload(
+            (2, 2, 2, 2, *larger.sizes[1:]), tables | {(2, 3, 5): Fraction(1)}, (4, 5), tree=larger
+        ).design()

@@ -37,10 +37,10 @@ from discreet.asking.planning.marginals import (
     too_many_sets,
 )
 from discreet.asking.planning.trees import Tree
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, UnsupportedQuery
 
 _ROUNDS, _NEAR = 400, 1e-3
-_MOST_STEPS = 10**8  # of a search: nodes that its rounds look at, each once for every level
+_MOST_STEPS, _MOST_STEP = 2 * 10**7, 2 * 10**6  # nodes that a search, and one round of it, may look at
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,13 @@ class NestedWorkload(Workload):
     def _rounds(self) -> int:
         """How many rounds a search may have: fewer where each looks at more nodes."""
         nodes = sum(self.tree.sizes[:-1]) * len(self.tree.sizes)  # leaves are not written out
-        return max(20, min(_ROUNDS, _MOST_STEPS // (len(self.residuals) * (nodes + len(self.sets)))))
+        step = len(self.residuals) * (nodes + len(self.sets))
+        if step > _MOST_STEP:
+            raise UnsupportedQuery(
+                "The tables of a book must take less work to plan. Ask for fewer columns beside the levels.",
+                reason="work",
+            )
+        return min(_ROUNDS, _MOST_STEPS // step)
 
     def enough(self, measured: Floats) -> bool:
         """Return whether measured tables tell of everything that is asked."""
