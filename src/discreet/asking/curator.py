@@ -105,8 +105,7 @@ class Curator(AbstractContextManager["Curator"]):
         """Open a data set from a file, a data frame, or a table of the engine's database.
 
         The parameters up to `public` are the policy that a file would state (docs/guide/policy.md). With
-        several tables, `unit`, `types`, `bounds`, `keys` and `hierarchies` are mappings by table name; limits
-        may be.
+        several tables, `unit`, `types` to `keys` and `hierarchies` are mappings by table name; limits may be.
 
         Parameters
         ----------
@@ -317,28 +316,23 @@ class Curator(AbstractContextManager["Curator"]):
         Parameters
         ----------
         tables
-            A list of columns to count by, such as `["city", ("city", "age")]` (`()` is the total), or of
-            questions that count rows, whose CUBE, ROLLUP and GROUPING SETS are several tables. A mapping
-            gives each its weight: cells of a table of weight 2 count twice in what is made small.
+            Columns to count by, `["city", ("city", "age")]` (`()` is the total), or questions that count
+            rows (CUBE, ROLLUP and GROUPING SETS are several). A mapping gives each the weight of its cells.
         table
-            The table that columns are of, where the policy has several.
+            The table that columns are of, where there are several.
         epsilon, delta, rho, mu
-            The price: rho, or mu (which is rho mu²/2), or epsilon with or without delta. Without a delta all
-            noise is Laplace noise, which errs far more where there are many tables.
+            The price: rho, mu (rho mu²/2), or epsilon. Without a delta all noise is then Laplace noise, which
+            errs far more where there are many tables.
         limit
-            How many rows of one unit count: by default what the policy states. A unit with more rows has
-            all of them weigh less, the same in all tables.
+            How many rows of one unit count, by default what the policy states: beyond, all weigh less.
         aim
             "sum" for the least sum of variances of all cells, "maximum" for the least largest one.
         confidence
-            The confidence of the intervals, each cell by itself.
+            Of the intervals, each cell by itself.
         key
             An idempotency key: a retry with the same key is not charged again.
 
-        Returns
-        -------
-        Book
-            The tables, an interval for every cell, and one receipt.
+        Returns the tables, an interval for every cell, and one receipt.
         """
         refuse_unknown(unknown, _BOOK, PRICES)
         plan = plan_book(

@@ -147,7 +147,7 @@ class NestedWorkload(Workload):
         step = len(self.residuals) * (nodes + len(self.sets))
         if step > _MOST_STEP:
             raise UnsupportedQuery(
-                "The tables of a book must take less work to plan. Ask for fewer columns beside the levels.",
+                "The tables of a book must take less work to plan. Ask for fewer columns next to the levels.",
                 reason="work",
             )
         return min(_ROUNDS, _MOST_STEPS // step)
