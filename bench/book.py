@@ -15,6 +15,8 @@ import duckdb
 import numpy as np
 
 import discreet as dp
+from bench.book_levels import add_levels
+from bench.book_rivals import add_rivals
 from bench.harness import Report, Rivals, Row, processor_seconds
 from discreet.asking.answers.book import STEPS
 from discreet.asking.answers.consistent import agree_exactly, estimate_tables
@@ -46,6 +48,9 @@ def run(_: Rivals) -> Report:
             add_workload(report, f"{name}, {order}", Workload.of_order(sizes, *orders))
     add_intervals(report)
     add_large(report)
+    with tempfile.TemporaryDirectory() as folder:
+        add_levels(report, Path(folder))
+        add_rivals(report, Path(folder))
     return report
 
 

@@ -68,5 +68,38 @@ def repeated(*, work, times, path, epsilon, settings, high=None, keys=None):
     return [label for _, label in largest.values()]
 
 
+def book(path, rho, keys, tables, settings):
+    """Open a session; the work is one count by group for each table, at even shares of the price."""
+    from tmlt.analytics import AddOneRow, KeySet, QueryBuilder, RhoZCDPBudget, Session
+
+    table = start(settings).read.parquet(path)
+    session = Session.from_dataframe(RhoZCDPBudget(float("inf")), "t", table, protected_change=AddOneRow())
+    price = RhoZCDPBudget(rho / len(tables))
+
+    def ask():
+        found = []
+        for each in tables:
+            labels = KeySet.from_dict({name: keys[name] for name in each})
+            asked = QueryBuilder("t").groupby(labels).count(name="n")
+            found.append(session.evaluate(asked, price).collect())
+        return found
+
+    return ask
+
+
+def books(*, times, **given):
+    """The cells of so many of these, table by table, in the order of the keys."""
+    ask, keys, tables = book(**given), given["keys"], given["tables"]
+    found = []
+    for _ in range(times):
+        cells = []
+        for each, rows in zip(tables, ask(), strict=True):
+            counts = {tuple(row[name] for name in each): row["n"] for row in rows}
+            first, second = each
+            cells += [counts[one, other] for one in keys[first] for other in keys[second]]
+        found.append(cells)
+    return found
+
+
 if __name__ == "__main__":
     by_group(**json.loads(sys.argv[1]))()

@@ -1,10 +1,12 @@
 """Tidy tables are whole, from 0 on, agree with each other, and are no farther off than the raw ones."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from discreet.asking.answers.tidy import make_tidy, project, settle, settle_both
+from discreet.asking.answers.tidy import check_tidy, make_tidy, project, settle, settle_both
 from discreet.asking.planning.marginals import Workload
 from discreet.errors import UnsupportedQuery
 
@@ -98,7 +100,8 @@ def test_the_projection_is_the_nearest_row():
 
 
 def test_tables_of_three_columns_that_overlap_are_refused():
-    asked = [(0, 1, 2), (1, 2, 3)]
-    tables, _ = noisy_tables(1, (2, 2, 2, 2), asked)
-    with pytest.raises(UnsupportedQuery, match="at most two columns"):
-        make_tidy(tables, asked)
+    asked = {(0, 1, 2): Fraction(1), (1, 2, 3): Fraction(1)}
+    with pytest.raises(UnsupportedQuery, match="two columns"):
+        check_tidy(Workload((2, 2, 2, 2), asked))
+    check_tidy(Workload((2, 2, 2, 2), {(0, 1, 2): Fraction(1), (1, 2): Fraction(1)}))
+    check_tidy(Workload.of_order((2, 2, 2, 2), 2))

@@ -72,7 +72,7 @@ def test_tables_have_weights(ship, capsys):
         ("policy", "policies", "at most"),
         ('"ship.toml"', "3", "policy must"),
         ("{ rho = 0.25 }", "0.25", "price must"),
-        ("rho", "mu", "price must"),
+        ("rho", "xi", "price must"),
         ('"cabin", []]', '{ weight = 3 }]', "a table must"),
         ('[["cabin", "sex"], "cabin", []]', '"cabin"', "tables must"),
     ],
@@ -83,3 +83,24 @@ def test_what_a_file_must_say(ship, capsys, old, new, told):
     assert code == 2
     assert told in err
     assert not Path("ship.ledger").exists()
+
+
+def test_a_book_that_cannot_be_made_tidy_is_refused_before_it_is_charged(ship, capsys):
+    Path("ship.toml").write_text(
+        POLICY
+        + '[tables.ship.hierarchies]\n"who > cabin" = [["some", "1st"], ["some", "2nd"], ["others", "3rd"], '
+        '["others", "crew"]]\n'
+    )
+    tables = 'tables = [["who", "sex"], "cabin"]\n'
+    Path("book.toml").write_text(f'policy = "ship.toml"\nprice = {{ mu = 0.5 }}\n{tables}')
+    code, _, told = run(capsys, "book", "book.toml", "--save", "tables", "--tidy")
+    assert (code, "holds all others" in told, Path("tables").exists()) == (3, True, False)
+    code, out, _ = run(capsys, "book", "book.toml", "--save", "tables")
+    assert (code, "rho 0.125" in out, "remaining rho 0.875" in out.replace("delta 0, ", "")) == (
+        0,
+        True,
+        True,
+    )
+    lines = Path("tables/001-sex-who.csv").read_text().splitlines()
+    assert lines[0] == "sex,who,count,count_lower,count_upper"
+    assert lines[1].startswith("female,some,")

@@ -10,7 +10,7 @@ import pytest
 from discreet.asking.engines import MemoryEngine
 from discreet.asking.planning import Limit, plan_book
 from discreet.asking.planning.marginals import Workload, rounds_within
-from discreet.asking.policy import from_toml
+from discreet.asking.policy import each_row, from_arguments, from_toml
 from discreet.asking.queries import table
 from discreet.errors import InternalError, InvalidParameter, PolicyViolation, UnsupportedQuery
 from discreet.kernel.losses import ZCDP, ApproxDP, PureDP
@@ -58,6 +58,23 @@ def test_the_promises_are_the_price():
     both = book(rho=None, epsilon=1, delta=Fraction(1, 10**6))
     assert both.price == ApproxDP(1, Fraction(1, 10**6))
     assert 0.999 < both.loss.epsilon(delta=1e-6) <= 1
+
+
+def test_mu_is_the_rho_of_gaussian_noise():
+    assert book(rho=None, mu=1).noise.scales == book().noise.scales
+    assert book(rho=None, mu=1).loss.mu == pytest.approx(1, rel=1e-9)
+    for terms in ({"rho": 1}, {"rho": None, "epsilon": 1}, {"rho": None, "delta": 0.1}):
+        with pytest.raises(InvalidParameter, match=r"mu alone|exactly one"):
+            book(mu=1, **terms)
+    with pytest.raises(InvalidParameter, match="mu"):
+        book(rho=None, mu=0)
+
+
+def test_labels_that_an_engine_is_given_are_reckoned_and_ranges_of_numbers_are_not():
+    keys = {"name": [f"n{place}" for place in range(5000)], "number": list(range(5000))}
+    policy = from_arguments(id="t", sources={"t": None}, unit=each_row, budget={"rho": 1}, keys=keys)
+    names, numbers = (plan_book([each], policy, rho=1).work.fixed_s for each in keys)
+    assert names - numbers == pytest.approx(0.5, abs=0.1)
 
 
 @pytest.mark.parametrize("relation", ["add/remove", "replace"])
@@ -221,3 +238,15 @@ def test_a_search_looks_at_no_more_pairs_of_sets_however_many_there_are():
         rounds = rounds_within(workload, 6000)
         assert rounds * len(workload.sets) ** 2 <= 3.4e8
     assert rounds_within(Workload.of_order([2] * 8, 8), 6000) > 4000
+
+
+def test_tables_of_many_columns_are_read_in_few_passes():
+    keys = {f"c{place}": [0, 1] for place in range(60)}
+    policy = from_arguments(id="t", sources={"t": None}, unit=each_row, budget={"rho": 1}, keys=keys)
+    pairs = [(one, other) for place, other in enumerate(keys) for one in list(keys)[:place]]
+    plan = plan_book(pairs, policy, rho=1)
+    plans = {id(stage.plan): stage.plan for stage in plan.stages}.values()
+    assert all(np.prod([float(size) for size in each.sizes]) <= 2**62 for each in plans)
+    assert len(plans) <= 12  # 38 columns of 60 fit in one
+    for columns, stage in zip(plan.measured, plan.stages, strict=True):
+        assert [stage.plan.keys[axis] for axis in stage.axes] == [plan.book.keys[each] for each in columns]

@@ -34,7 +34,7 @@ from discreet.kernel.ledger import Ledger, Record
 from discreet.kernel.numerics import Real, facts_html
 
 _OPTIONS = ("ledger", "engine", "analyst", "other_people")
-_BOOK = ("table", "epsilon", "delta", "rho", "limit", "aim", "confidence", "key")
+_BOOK = ("table", "epsilon", "delta", "rho", "mu", "limit", "aim", "confidence", "key")
 _WATCH = ("threshold", "epsilon", "delta", "count", "sensitivity", "key")
 
 
@@ -95,6 +95,7 @@ class Curator(AbstractContextManager["Curator"]):
         per_question: Any = None,
         share_answers: bool = False,
         ration: Any = None,
+        hierarchies: Mapping[str, Any] | None = None,
         public: Mapping[str, Any] | None = None,
         ledger: str | Path | Mapping[str, Any] | None = None,
         engine: object = "duckdb",
@@ -105,7 +106,7 @@ class Curator(AbstractContextManager["Curator"]):
         """Open a data set from a file, a data frame, or a table of the engine's database.
 
         The parameters up to `public` are the policy that a file would state (docs/guide/policy.md). With
-        several tables, `unit`, `types`, `bounds` and `keys` are mappings by table name; limits may be.
+        several tables, `unit`, `types` to `keys` and `hierarchies` are mappings by table name; limits may be.
 
         Parameters
         ----------
@@ -141,6 +142,8 @@ class Curator(AbstractContextManager["Curator"]):
             Whether an answer to one analyst is free for the others.
         ration
             How many questions may fail before the owner has to look.
+        hierarchies
+            Levels above a column, for books: `{"region > state > county": "places.csv"}`, or rows of labels.
         public
             Public tables: a source, whose first column is the key, or (source, key).
         ledger
@@ -176,6 +179,7 @@ class Curator(AbstractContextManager["Curator"]):
             "per_question": _as_budget(per_question),
             "share_answers": share_answers,
             "ration": ration,
+            "hierarchies": hierarchies or {},
             "public": public or {},
         }
         if unit is not None:
@@ -303,6 +307,7 @@ class Curator(AbstractContextManager["Curator"]):
         epsilon: Real | None = None,
         delta: Real | None = None,
         rho: Real | None = None,
+        mu: Real | None = None,
         limit: int | None = None,
         aim: Aim = "sum",
         confidence: Real = 0.95,
@@ -314,32 +319,27 @@ class Curator(AbstractContextManager["Curator"]):
         Parameters
         ----------
         tables
-            A list of columns to count by, such as `["city", ("city", "age")]` (`()` is the total), or of
-            questions that count rows, whose CUBE, ROLLUP and GROUPING SETS are several tables. A mapping
-            gives each its weight: cells of a table of weight 2 count twice in what is made small.
+            Columns to count by, `["city", ("city", "age")]` (`()` is the total), or questions that count
+            rows (CUBE, ROLLUP and GROUPING SETS are several). A mapping gives each the weight of its cells.
         table
-            The table that columns are of, where the policy has several.
-        epsilon, delta, rho
-            The price: rho, or epsilon with or without delta. Without a delta all noise is Laplace noise,
-            which errs far more where there are many tables.
+            The table that columns are of, where there are several.
+        epsilon, delta, rho, mu
+            The price: rho, mu (rho mu²/2), or epsilon. Without a delta all noise is then Laplace noise, which
+            errs far more where there are many tables.
         limit
-            How many rows of one unit count: by default what the policy states. A unit with more rows has
-            all of them weigh less, the same in all tables.
+            How many rows of one unit count, by default what the policy states: beyond, all weigh less.
         aim
             "sum" for the least sum of variances of all cells, "maximum" for the least largest one.
         confidence
-            The confidence of the intervals, each cell by itself.
+            Of the intervals, each cell by itself.
         key
             An idempotency key: a retry with the same key is not charged again.
 
-        Returns
-        -------
-        Book
-            The tables, an interval for every cell, and one receipt.
+        Returns the tables, an interval for every cell, and one receipt.
         """
         refuse_unknown(unknown, _BOOK, PRICES)
         plan = plan_book(
-            tables, self.resources.engine().policy, table=table, epsilon=epsilon, delta=delta, rho=rho,
+            tables, self.resources.engine().policy, table=table, epsilon=epsilon, delta=delta, rho=rho, mu=mu,
             limit=limit, aim=aim, confidence=confidence,
         )  # fmt: skip
         run = BookRun(self.resources, (plan,), analyst=self._analyst)
@@ -353,6 +353,7 @@ class Curator(AbstractContextManager["Curator"]):
         epsilon: Real | None = None,
         delta: Real | None = None,
         rho: Real | None = None,
+        mu: Real | None = None,
         limit: int | None = None,
         aim: Aim = "sum",
         confidence: Real = 0.95,
@@ -364,7 +365,7 @@ class Curator(AbstractContextManager["Curator"]):
         """
         refuse_unknown(unknown, _BOOK, PRICES)
         return plan_book(
-            tables, self.resources.known, table=table, epsilon=epsilon, delta=delta, rho=rho,
+            tables, self.resources.known, table=table, epsilon=epsilon, delta=delta, rho=rho, mu=mu,
             limit=limit, aim=aim, confidence=confidence,
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from discreet.apps.cli.shared import Flag, fitted, waiting
 from discreet.errors import InvalidParameter
 
 _TERMS = {"table", "limit", "aim", "confidence"}
-_PRICE = {"epsilon", "delta", "rho"}
+_PRICE = {"epsilon", "delta", "rho", "mu"}
 
 
 def book(
@@ -37,6 +37,7 @@ def book(
     tidy
         With --save, write the tables in whole numbers from 0 on too, into a folder inside.
     """
+    from discreet.asking.answers import check_tidy
     from discreet.asking.curator import Curator
 
     policy, tables, terms = read_book_file(file)
@@ -45,6 +46,8 @@ def book(
             plan = curator.explain_book(tables, **terms)
             print(json_module.dumps(plan.to_json()) if json else fitted(str(plan)))
             return
+        if save and tidy:
+            check_tidy(curator.explain_book(tables, **terms).noise.workload)
         with waiting("Budget charged; making the tables ..."):
             found = curator.book(tables, **terms)
         print(json_module.dumps(found.to_json()) if json else found)
@@ -70,7 +73,9 @@ def read_book_file(file: Path) -> tuple[Path, Any, dict[str, Any]]:
     if not isinstance(policy, str):
         raise InvalidParameter('policy must name a file: policy = "people.toml".', parameter="policy")
     if not isinstance(price, Mapping) or not set(price) <= _PRICE:
-        raise InvalidParameter("price must be as { rho = 0.5 }: epsilon, delta or rho.", parameter="price")
+        raise InvalidParameter(
+            "price must be as { rho = 0.5 }: epsilon, delta, rho or mu.", parameter="price"
+        )
     if not isinstance(tables, list):
         raise InvalidParameter(
             'tables must be a list: tables = ["city", ["city", "age"]].', parameter="tables"

@@ -12,7 +12,7 @@ from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import exact
 
 TERMS = ("epsilon", "delta", "rho", "within", "confidence", "bounds", "split", "limit")
-BOOK_TERMS = ("epsilon", "delta", "rho", "limit", "confidence", "aim", "table")
+BOOK_TERMS = ("epsilon", "delta", "rho", "mu", "limit", "confidence", "aim", "table")
 WATCH_TERMS = ("threshold", "epsilon", "delta", "count", "sensitivity")
 LONGEST_TEXT = 500
 MOST_TABLES, MOST_COLUMNS = 1_000, 12  # of a book, and of one of its tables

@@ -17,6 +17,7 @@ from discreet.asking.answers.shown import Shown
 from discreet.asking.answers.stored import bounds_of, kept_answers, released, restore, store
 from discreet.asking.answers.stored_book import as_stored, measured, restore_book, store_book
 from discreet.asking.answers.svg import COLOURS, FONT, MARGIN, Drawing, Theme, elide, text_width, ticks
+from discreet.asking.answers.tidy import check_tidy
 from discreet.asking.answers.wording import (
     align,
     as_csv,
@@ -52,6 +53,7 @@ __all__ = [
     "as_stored",
     "bounds_of",
     "check_receipt",
+    "check_tidy",
     "columns_with_intervals",
     "describe",
     "digest_of_rows",

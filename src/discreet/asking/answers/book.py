@@ -17,11 +17,21 @@ from numpy.typing import NDArray
 
 from discreet.asking.answers.chart import draw_chart
 from discreet.asking.answers.consistent import agree_exactly, estimate_tables
+from discreet.asking.answers.consistent_levels import agree_nested, estimate_nested, tidy_nested
+from discreet.asking.answers.ordered import MOST_LABELS, Ordered, read_ordered
 from discreet.asking.answers.receipt import FREE, Receipt
 from discreet.asking.answers.shown import Shown
-from discreet.asking.answers.tidy import make_tidy
+from discreet.asking.answers.tidy import check_tidy, make_tidy
 from discreet.asking.answers.wording import as_csv
-from discreet.asking.planning import BookPlan, Columns, Whole
+from discreet.asking.planning import (
+    BookPlan,
+    CellLaw,
+    Columns,
+    NestedDesign,
+    NestedWorkload,
+    Whole,
+    covariance_with,
+)
 from discreet.asking.policy import Value
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Interval, readable_up
@@ -39,7 +49,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class BookTable:
-    """One table of a book: an array with an axis for each column, and the same reach for each of its cells.
+    """One table of a book: an array with an axis for each column, and how far its cells reach: one number for
+    all, or, where the last column is a level of a hierarchy, one for each of its labels.
 
     `labels` are those of each column; the last one is `(rest)` where rows may have another. `steps` are the
     values in steps of 2^-20.
@@ -48,8 +59,8 @@ class BookTable:
     columns: tuple[str, ...]
     labels: tuple[tuple[Value, ...], ...]
     steps: Whole
-    variance: float
-    reach: float
+    variance: float | Floats
+    reach: float | Floats
     confidence: float
 
     @property
@@ -71,6 +82,17 @@ class BookTable:
     def upper(self) -> Floats:
         """The upper ends of the intervals."""
         return self.values + self.reach
+
+    @property
+    def reaches(self) -> str:
+        """How far cells reach, in words."""
+        each = "each" if isinstance(self.reach, float) else "each at most"
+        return f"{each} ±{readable_up(self.farthest)}"
+
+    @property
+    def farthest(self) -> float:
+        """The largest reach of a cell."""
+        return float(np.max(self.reach))
 
     def __len__(self) -> int:
         return int(self.steps.size)
@@ -101,9 +123,9 @@ class BookTable:
         ends = [
             {
                 **dict.fromkeys(self.columns),
-                COUNT: Interval(float(value) - self.reach, float(value) + self.reach),
+                COUNT: Interval(float(low), float(high)),
             }
-            for value in self.values.reshape(-1)
+            for low, high in zip(self.lower.reshape(-1), self.upper.reshape(-1), strict=True)
         ]
         return Shown({**kinds, COUNT: "number"}, (COUNT,), (COUNT,), self.rows, ends, self.confidence)
 
@@ -136,7 +158,7 @@ class BookTable:
 
     def __repr__(self) -> str:
         confidence = f"{self.confidence:.0%}"
-        return f"BookTable({self.name}: {len(self):,} cells, each ±{readable_up(self.reach)} at {confidence})"
+        return f"BookTable({self.name}: {len(self):,} cells, {self.reaches} at {confidence})"
 
 
 def _type_of(labels: Sequence[Value]) -> str:
@@ -160,7 +182,10 @@ class Book:
     def _steps(self) -> dict[Columns, Whole]:
         one = self.plan.noise.one
         rows = {columns: table / one for columns, table in self.measured.items()}
-        return agree_exactly(estimate_tables(self.plan.noise.design, rows), STEPS)
+        design = self.plan.noise.design
+        if isinstance(design, NestedDesign):
+            return agree_nested(design.workload, estimate_nested(design, rows), STEPS)
+        return agree_exactly(estimate_tables(design, rows), STEPS)
 
     @cached_property
     def tables(self) -> tuple[BookTable, ...]:
@@ -190,6 +215,28 @@ class Book:
         if places not in self.plan.noise.workload.sets:
             self._unknown()
         return self.table(places)
+
+    def ordered(self, column: str) -> Ordered:
+        """Return the declared labels of a column in their order: for ranges, cumulative shares and quantiles,
+        each with its interval. Numbers and dates ascend; other labels are in the order they are declared in.
+
+        Post-processing, free. The book must have a table by the column, or by it and others, and its noise be
+        Gaussian.
+        """
+        table = self[column]
+        (place,) = (self.plan.book.names.index(each) for each in table.columns)
+        labels = self.plan.book.labels[place]
+        if len(labels) > MOST_LABELS:
+            raise InvalidParameter(
+                f"an ordered column must have at most {MOST_LABELS:,} labels, got {len(labels):,}.",
+                parameter="column",
+            )
+        sums = np.eye(len(labels), len(table))
+        covariance = covariance_with(self.plan.noise, (place,), sums)[:, : len(labels)]
+        reach = CellLaw(1.0, np.zeros(0), np.zeros(0)).reach(self.plan.confidence)
+        return read_ordered(
+            column, labels, table.steps, covariance, one=STEPS, normal=reach, confidence=table.confidence
+        )
 
     def tidy(self) -> "TidyBook":
         """Return the same tables in whole numbers from 0 on, whose totals agree: post-processing, free,
@@ -222,8 +269,8 @@ class Book:
                     "columns": list(each.columns),
                     "labels": [[_plain(label) for label in labels] for labels in each.labels],
                     "values": each.values.tolist(),
-                    "reach": each.reach,
-                    "standard_deviation": each.variance**0.5,
+                    "reach": np.asarray(each.reach).tolist(),
+                    "standard_deviation": np.sqrt(each.variance).tolist(),
                 }
                 for each in self.tables
             ],
@@ -272,7 +319,7 @@ class Book:
             lines.append(f"In these numbers {note}.\n")
         lines += ["| file | columns | cells | ± |", "|---|---|--:|--:|"]
         for name, each in zip(self.file_names, self.tables, strict=True):
-            lines.append(f"| {name}.csv | {each.name} | {len(each):,} | {readable_up(each.reach)} |")
+            lines.append(f"| {name}.csv | {each.name} | {len(each):,} | {readable_up(each.farthest)} |")
         lines.append("\n## Columns\n")
         rests = self.plan.book.rests
         for name, labels, rest in zip(self.plan.book.names, labels_of(self.plan), rests, strict=True):
@@ -281,9 +328,7 @@ class Book:
         return "\n".join(lines) + "\n"
 
     def __str__(self) -> str:
-        lines = [
-            f"{each.name}: {len(each):,} cells, each ±{readable_up(each.reach)}" for each in self.tables[:20]
-        ]
+        lines = [f"{each.name}: {len(each):,} cells, {each.reaches}" for each in self.tables[:20]]
         if len(self) > 20:
             lines.append(f"and {len(self) - 20} more tables")
         return "\n".join([*lines, "", self.caption])
@@ -312,6 +357,10 @@ class TidyBook:
     @cached_property
     def _whole(self) -> dict[Columns, Whole]:
         near = {columns: steps / STEPS for columns, steps in self.raw._steps.items()}
+        workload = self.raw.plan.noise.workload
+        check_tidy(workload)
+        if isinstance(workload, NestedWorkload):
+            return tidy_nested(workload, near)
         return make_tidy(near, list(self.raw.plan.book.tables))
 
     def __getitem__(self, columns: str | Sequence[str]) -> Whole:

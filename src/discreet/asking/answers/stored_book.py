@@ -1,12 +1,15 @@
 """What the ledger keeps of a book: the measured tables, compressed, and the receipt.
 
-Everything else of a book follows from these and the plan.
+Everything else of a book follows from these and the plan. Each table is kept with the scale of its noise, so
+that a book is read by what it was measured with, whatever a later version would measure.
 """
 
 import base64
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from discreet.asking.planning import BookPlan, Columns, Whole
 
 def store_book(plan: BookPlan, measured: Mapping[Columns, Whole], receipt: Receipt) -> bytes:
     """Return what the ledger keeps."""
-    return as_stored([_packed(*each) for each in measured.items()], dict(receipt.facts))
+    return as_stored(_packed(plan, measured), dict(receipt.facts))
 
 
 def as_stored(released: list[dict[str, Any]], receipt: Mapping[str, Any]) -> bytes:
@@ -30,11 +33,15 @@ def as_stored(released: list[dict[str, Any]], receipt: Mapping[str, Any]) -> byt
 
 def measured(found: Book) -> list[dict[str, Any]]:
     """Return the measured tables of a book, packed."""
-    return [_packed(*each) for each in found.measured.items()]
+    return _packed(found.plan, found.measured)
 
 
-def _packed(columns: Columns, table: Whole) -> dict[str, Any]:
-    return {"columns": list(columns), "cells": pack(table)}
+def _packed(plan: BookPlan, tables: Mapping[Columns, Whole]) -> list[dict[str, Any]]:
+    scales = plan.noise.scales
+    return [
+        {"columns": list(columns), "scale": str(scales[columns]), "cells": pack(table)}
+        for columns, table in tables.items()
+    ]
 
 
 def restore_book(plan: BookPlan, stored: bytes, *, charged: bool = True) -> Book:
@@ -45,6 +52,9 @@ def restore_book(plan: BookPlan, stored: bytes, *, charged: bool = True) -> Book
         tuple(each["columns"]): unpack(each["cells"]).reshape([sizes[one] for one in each["columns"]])
         for each in facts["book"]
     }
+    scales = {tuple(each["columns"]): Fraction(each["scale"]) for each in facts["book"] if "scale" in each}
+    if scales and scales != plan.noise.scales:
+        plan = replace(plan, noise=plan.noise.scaled(scales))
     return Book(plan, measured, Receipt(facts["receipt"], charged=charged))
 
 

@@ -16,10 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.asking.answers.consistent import Whole
-from discreet.asking.planning.marginals import Columns, Floats
+from discreet.asking.planning import Columns, Floats, NestedWorkload, Workload
 from discreet.errors import UnsupportedQuery
 
 _ROUNDS = 60
+
+
+def check_tidy(workload: Workload) -> None:
+    """Refuse a book that cannot be made tidy, whatever its numbers are."""
+    asked = list(workload.tables)
+    if isinstance(workload, NestedWorkload):
+        plain = max(workload.residuals, key=len)
+        deepest = max(workload.split(each)[1] for each in workload.sets)
+        holds = workload.joined(plain, deepest) in workload.sets
+        holds = holds and all(set(each) <= set(plain) for each in workload.residuals)
+    else:
+        widest = max(asked, key=len)
+        holds = len(widest) <= 2 or all(set(each) <= set(widest) for each in asked)
+    if not holds:
+        raise UnsupportedQuery(
+            "A tidy book must have one table that holds all others, or, without levels, tables of at most "
+            "two columns: other whole tables that agree with each other need not exist.",
+            reason="tidy",
+        )
 
 
 def make_tidy(tables: Mapping[Columns, Floats], asked: list[Columns]) -> dict[Columns, Whole]:
@@ -33,12 +52,6 @@ def make_tidy(tables: Mapping[Columns, Floats], asked: list[Columns]) -> dict[Co
     """
     finest = max(asked, key=len)
     if max(map(len, asked)) > 2:
-        if not all(set(each) <= set(finest) for each in asked):
-            raise UnsupportedQuery(
-                "A tidy book must have tables of at most two columns, or one table that holds all others: "
-                "whole tables of three columns that agree with each other need not exist.",
-                reason="tidy",
-            )
         cells = _settle_all(tables, finest)
         away = {each: tuple(axis for axis, one in enumerate(finest) if one not in each) for each in tables}
         return {each: cells.sum(axis=axes) for each, axes in away.items()}

@@ -17,8 +17,10 @@ its stages (`AddNoise`, `CountAndShow`, `SelectKeys`, `ChooseLabel`, `ChooseQuan
 is read from what was released (`Estimator`). `FindBounds` stages come first, where bounds are to be found.
 """
 
-from discreet.asking.planning.book_plan import BookPlan, BookQuestion, Tables, plan_book
+from discreet.asking.planning.book_plan import BookPlan, plan_book
+from discreet.asking.planning.book_question import BookQuestion, Tables
 from discreet.asking.planning.bound import plan_exact
+from discreet.asking.planning.cell_law import CellLaw
 from discreet.asking.planning.choices import Choose, ChooseLabel, ChooseQuantile
 from discreet.asking.planning.choose_noise import least_noise
 from discreet.asking.planning.contribution import (
@@ -46,7 +48,8 @@ from discreet.asking.planning.exact import (
     UnitCount,
     Whole,
 )
-from discreet.asking.planning.marginals import Aim, Columns
+from discreet.asking.planning.marginals import Aim, Columns, Floats, Workload
+from discreet.asking.planning.nested import NestedDesign, NestedWorkload
 from discreet.asking.planning.plan import Plan, SetPlan, price_of
 from discreet.asking.planning.planner import (
     PASSES,
@@ -60,6 +63,7 @@ from discreet.asking.planning.planner import (
     with_bounds,
 )
 from discreet.asking.planning.price import Price, Share, Within, as_notion, budget_of, named_price
+from discreet.asking.planning.range_law import covariance_with
 from discreet.asking.planning.stages import (
     AddNoise,
     Bounds,
@@ -83,6 +87,7 @@ __all__ = [
     "BookQuestion",
     "Bounds",
     "CellArrays",
+    "CellLaw",
     "Choose",
     "ChooseLabel",
     "ChooseQuantile",
@@ -98,8 +103,11 @@ __all__ = [
     "ExactTable",
     "Excess",
     "FindBounds",
+    "Floats",
     "Lattice",
     "Limit",
+    "NestedDesign",
+    "NestedWorkload",
     "NumberStage",
     "Part",
     "Plan",
@@ -122,9 +130,11 @@ __all__ = [
     "WeightedReach",
     "Whole",
     "Within",
+    "Workload",
     "as_notion",
     "budget_of",
     "contribution_of",
+    "covariance_with",
     "finish",
     "is_covered",
     "least_noise",

@@ -11,9 +11,10 @@ is better than the least sum of variances of all precisions that add up to ε²/
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from discreet.asking.planning.marginals import (
     design,
     rounds_within,
 )
+from discreet.asking.planning.nested import NestedWorkload
 from discreet.asking.planning.price import Share
 from discreet.asking.planning.stages import Noise
 from discreet.errors import InvalidParameter
@@ -67,10 +69,27 @@ class BookNoise:
         """The shares of precision that the mechanisms really have, the last digits of scales included."""
         parts = {each: Fraction(1 / variance) for each, variance in self.variances.items()}
         whole = sum(parts.values())
-        return Design(self.workload, {each: part / whole for each, part in parts.items()}, self.excess)
+        shares = {each: part / whole for each, part in parts.items()}
+        return self.workload.planned(shares, self.excess)
 
-    def variance(self, columns: Columns) -> float:
-        """Return the variance of one cell of a table, or of a total, in rows."""
+    @property
+    def scales(self) -> dict[Columns, Fraction]:
+        """The scale of the noise on each measured table, in steps: what the ledger keeps with it."""
+        return {each: _scale_of(noise) for each, noise in self.mechanisms.items()}
+
+    def scaled(self, scales: Mapping[Columns, Fraction]) -> "BookNoise":
+        """Return the noise of tables that were measured with these scales, perhaps by another design."""
+        like = next(iter(self.mechanisms.values()))
+        terms: dict[str, Any] = {"sensitivity": like.sensitivity, "step": 1, "relation": like.relation}
+        found: dict[Columns, Noise] = {
+            each: Laplace(scale=scale, **terms) if like.norm == 1 else Gaussian(sigma=scale, **terms)
+            for each, scale in scales.items()
+        }
+        return replace(self, mechanisms=found)
+
+    def variance(self, columns: Columns) -> float | Floats:
+        """Return the variance of one cell of a table, or of a total, in rows; by the nodes of its level where
+        it has one."""
         return self.design.variance(columns) / self.precision
 
     @property
@@ -79,11 +98,16 @@ class BookNoise:
         return any(noise.norm == 1 for noise in self.mechanisms.values())
 
 
+def _scale_of(noise: Noise) -> Fraction:
+    found: Fraction = getattr(noise, "scale" if noise.norm == 1 else "sigma")
+    return found
+
+
 def noise_for(workload: Workload, aim: Aim, share: Share, reach: WeightedReach, one: int) -> BookNoise:
     """Return the noise of least error for a book whose tables one unit moves by this reach."""
     if share.rho is None and share.delta == 0:
         return _laplace(workload, aim, share, reach, one)
-    plan = design(workload, aim)
+    plan = workload.design(aim)
     unit = _unit(share)
     found: dict[Columns, Noise] = {}
     for columns, part in plan.shares.items():
@@ -104,6 +128,12 @@ def _unit(share: Share) -> Fraction:
 
 
 def _laplace(workload: Workload, aim: Aim, share: Share, reach: WeightedReach, one: int) -> BookNoise:
+    if isinstance(workload, NestedWorkload):
+        raise InvalidParameter(
+            "a book with levels of a hierarchy must be priced in rho, or in epsilon with a delta: Laplace "
+            "noise on trees has no intervals here.",
+            parameter="epsilon",
+        )
     if aim != "sum":
         raise InvalidParameter(
             'aim must be "sum" without rho and delta: no design of least maximum is known for Laplace noise. '

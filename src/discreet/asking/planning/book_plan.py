@@ -1,36 +1,35 @@
 """Books: many tables of counts over the same rows, planned together and charged once.
 
-A book is read from columns, or from questions that count rows; CUBE, ROLLUP and GROUPING SETS are several
-tables each. Every column has one label more than is declared, for the rows with another value or none,
-unless the question shows that there are none: so a total is the sum of its parts. Every unit's rows have one
-weight in all tables, so that all of them are of the same weighted rows.
+Every unit's rows have one weight in all tables, so that all of them are of the same weighted rows: what is
+measured, from which passes over the data, at what price and error.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
+
+import numpy as np
 
 from discreet.asking.planning.book_noise import BookNoise, noise_for
+from discreet.asking.planning.book_question import BookQuestion, Tables, read_book
 from discreet.asking.planning.book_size import check_noise, check_tables
 from discreet.asking.planning.book_stages import AddNoiseToTable
 from discreet.asking.planning.cell_law import CellLaw
 from discreet.asking.planning.contribution import WeightedReach
-from discreet.asking.planning.covered import is_covered
 from discreet.asking.planning.exact import ExactPlan, RowCount
 from discreet.asking.planning.limit_units import tables_of
-from discreet.asking.planning.marginals import Aim, Columns, Workload
+from discreet.asking.planning.marginals import Aim, Columns, Floats
 from discreet.asking.planning.plan import price_of
-from discreet.asking.planning.planner import QuestionLike, read_whole
 from discreet.asking.planning.price import Price, Share
 from discreet.asking.planning.weights import Limit
 from discreet.asking.planning.widths import check_widths
-from discreet.asking.planning.work import Work, check_work, work_of
-from discreet.asking.policy import Policy, Table, Value
-from discreet.asking.queries import Builder, Key, Query, Question, Relation, Slot, table as builder, to_text
-from discreet.errors import InvalidParameter, PolicyViolation, UnsupportedQuery
+from discreet.asking.planning.work import Work, work_of
+from discreet.asking.policy import Policy, Table
+from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.kernel.losses import ZCDP, ApproxDP, PrivacyLoss, PureDP
 from discreet.kernel.numerics import (
     Real,
@@ -42,44 +41,14 @@ from discreet.kernel.numerics import (
 )
 from discreet.kernel.plan import Promise
 
-TableLike: TypeAlias = str | Sequence[str] | Builder | Query
-Tables: TypeAlias = Sequence[TableLike] | Mapping[Any, Real]
-
 CELL_S = 5e-6  # to draw and show a cell, from arrays
+LABEL_S = 1e-4  # to bring a label to an engine
 _MOST_CODES = 2**62  # finest cells that one exact plan may have
 _MOST_TOTAL = 22  # bits of the most that a unit adds: totals of 2^40 units then have 62
+_NEAR = Fraction(1, 64)  # what a column that a table lacks counts for, one of two
 _ROW_BITS = 10  # of a step, where all units weigh the same
 _MOST_LIMIT = 2**20
 _MOST_RHO = 10**8  # as much as the largest epsilon
-
-
-@dataclass(frozen=True)
-class BookQuestion:
-    """What a book is of: rows, named columns with their labels, and tables as positions of columns."""
-
-    text: str
-    rows: Relation
-    names: tuple[str, ...]
-    keys: tuple[Key, ...]
-    tables: Mapping[Columns, Fraction]  # each with the weight of its cells
-    each_row: bool  # whether each row is a unit of its own
-    one_pass: Question  # what is as much work as computing all columns once
-
-    @cached_property
-    def rests(self) -> tuple[bool, ...]:
-        """Whether a column has a label for the rows without one of its own."""
-        return tuple(not is_covered(key, self.rows) for key in self.keys)
-
-    @property
-    def labels(self) -> tuple[tuple[Value, ...], ...]:
-        """The declared labels of each column."""
-        return tuple(key.domain or () for key in self.keys)
-
-    @property
-    def workload(self) -> Workload:
-        """The tables by the sizes of their columns."""
-        sizes = (len(each) + rest for each, rest in zip(self.labels, self.rests, strict=True))
-        return Workload(tuple(sizes), self.tables)
 
 
 @dataclass(frozen=True)
@@ -139,21 +108,27 @@ class BookPlan:
         """Whether Gaussian noise spends delta that is not priced by rho."""
         return self.share.rho is None and not self.noise.laplace
 
-    def reach(self, columns: Columns) -> float:
+    def reach(self, columns: Columns) -> float | Floats:
         """Return how far a cell of a table, or of a total of one, may be from the truth, at the plan's
-        confidence."""
+        confidence: for a level of a hierarchy, a number for each of its labels."""
         if columns not in self._reaches:
-            self._reaches[columns] = CellLaw.of(self.noise, columns).reach(self.confidence)
+            self._reaches[columns] = self._reach(columns)
         return self._reaches[columns]
 
+    def _reach(self, columns: Columns) -> float | Floats:
+        if not self.book.levels:
+            return CellLaw.of(self.noise, columns).reach(self.confidence)
+        one = CellLaw(1.0, np.zeros(0), np.zeros(0)).reach(self.confidence)
+        return one * np.sqrt(self.noise.variance(columns))
+
     @cached_property
-    def _reaches(self) -> dict[Columns, float]:
+    def _reaches(self) -> dict[Columns, float | Floats]:
         return {}
 
     @property
     def errors(self) -> dict[str, float]:
         """How far each table's cells may be from the bounded truth, before anything is spent."""
-        return {self.name(columns): self.reach(columns) for columns in self.book.tables}
+        return {self.name(columns): float(np.max(self.reach(columns))) for columns in self.book.tables}
 
     def name(self, columns: Columns) -> str:
         """Return a table's name: its columns, or `total`."""
@@ -243,9 +218,15 @@ def plan_book(
     limit: int | None = None,
     aim: Aim = "sum",
     confidence: Real = 0.95,
+    mu: Real | None = None,
     **terms: Any,
 ) -> BookPlan:
-    """Return the plan of a book at a price: exactly one of epsilon (with or without delta) and rho."""
+    """Return the plan of a book at a price: exactly one of epsilon (with or without delta), rho and mu, which
+    is rho mu²/2: all noise is then Gaussian."""
+    if mu is not None:
+        if terms.get("rho") is not None or terms.get("delta") is not None:
+            raise InvalidParameter("a book must be asked with mu alone, or without it.", parameter="mu")
+        terms["rho"] = exact_positive(mu, name="mu") ** 2 / 2
     price, level = Price.read(**terms), exact_confidence(confidence)
     if price.share is None:
         raise InvalidParameter("a book must be asked with epsilon or rho, got within.", parameter="within")
@@ -275,109 +256,6 @@ def plan_book(
     )
 
 
-def read_book(tables: Tables, policy: Policy, name: str | None) -> BookQuestion:
-    """Return the tables of a book, resolved against the policy."""
-    listed = list(tables.items()) if isinstance(tables, Mapping) else [(each, 1) for each in _listed(tables)]
-    if not listed:
-        raise InvalidParameter("a book must have a table, got none.", parameter="tables")
-    keys: dict[Any, tuple[str, Key]] = {}
-    weights: dict[Columns, Fraction] = {}
-    rows: Relation | None = None
-    texts = []
-    for asked, weight in listed:
-        read = read_whole(_question(asked, policy, name), policy)
-        question = _checked_question(read.question, read.after is not None)
-        if rows is not None and question.rows != rows:
-            raise UnsupportedQuery(
-                "All tables of a book must be of the same rows: the same FROM and the same WHERE.",
-                reason="book",
-            )
-        rows = question.rows
-        for place, key in enumerate(question.keys):
-            keys.setdefault(key.expression, (_name(question, place), key))
-        order = list(keys)
-        for chosen in question.sets:
-            columns = tuple(sorted({order.index(question.keys[place].expression) for place in chosen}))
-            weights[columns] = max(weights.get(columns, Fraction(0)), exact_positive(weight, name="weight"))
-        texts.append(read.text)
-    assert rows is not None
-    names = _distinct([each for each, _ in keys.values()])
-    found = tuple(key for _, key in keys.values())
-    one = _one_pass(question, found)
-    book = BookQuestion("; ".join(texts), rows, names, found, weights, question.each_row, one)
-    _check_keys(book)
-    check_work([book.one_pass], policy)
-    return book
-
-
-def _listed(tables: object) -> list[TableLike]:
-    if isinstance(tables, str) or not isinstance(tables, Sequence):
-        raise InvalidParameter(
-            'tables must be a list of columns or questions, such as ["city", ("city", "age")].',
-            parameter="tables",
-        )
-    return list(tables)
-
-
-def _question(asked: TableLike, policy: Policy, name: str | None) -> QuestionLike:
-    """Return the question that a table is: SQL, a builder, or the columns to count by."""
-    if isinstance(asked, str) and len(asked.split()) > 1:
-        return asked
-    columns = (asked,) if isinstance(asked, str) else asked
-    if not isinstance(columns, tuple | list):
-        return columns  # type: ignore[return-value]  # a builder or a tree: what else it is, is refused there
-    if not all(isinstance(each, str) for each in columns):
-        raise InvalidParameter("a table must be named by its columns, as texts.", parameter="tables")
-    known = [each.name for each in policy.tables]
-    if name is None and len(known) > 1:
-        raise InvalidParameter(
-            f"table must name what is counted, one of {', '.join(known)[:200]}.", parameter="table"
-        )
-    return builder(name or known[0]).group_by(*columns).count()
-
-
-def _checked_question(question: Question, selected: bool) -> Question:
-    counts = len(question.measures) == 1 and question.measures[0].aggregate.function == "count_rows"
-    plain = question.having is None and question.limit is None and not selected
-    if not counts or question.measures[0].aggregate.condition is not None or not plain:
-        raise UnsupportedQuery(
-            "A table of a book must count rows, as SELECT city, COUNT(*) AS n FROM people GROUP BY city: "
-            "without FILTER, HAVING, LIMIT, and other aggregates. Choose rows with WHERE, the same for all "
-            "tables.",
-            reason="book",
-        )
-    return question
-
-
-def _name(question: Question, place: int) -> str:
-    named = (name for name, each in question.columns if isinstance(each, Slot) and each.index == place)
-    return next(named, to_text(question.keys[place].expression))
-
-
-def _distinct(names: list[str]) -> tuple[str, ...]:
-    found: list[str] = []
-    for name in names:
-        again = sum(each == name or each.startswith(f"{name} ") for each in found)
-        found.append(f"{name} {again + 1}" if name in found else name)
-    return tuple(found)
-
-
-def _check_keys(book: BookQuestion) -> None:
-    for name, key in zip(book.names, book.keys, strict=True):
-        if key.domain is None:
-            raise UnsupportedQuery(
-                f"Every column of a book must have declared keys, and {name[:60]!r} has none. Declare its "
-                "keys in the policy, or group by CASE or WIDTH_BUCKET.",
-                reason="book",
-            )
-
-
-def _one_pass(question: Question, keys: tuple[Key, ...]) -> Question:
-    """Return a question as much work as one pass of a book: all columns are computed once, for all tables."""
-    found = tuple(replace(key, domain=None) for key in keys)
-    return replace(question, keys=found, sets=(tuple(range(len(found))),))
-
-
 def _work_of(
     book: BookQuestion, noise: BookNoise, stages: tuple[AddNoiseToTable, ...], policy: Policy
 ) -> Work:
@@ -385,9 +263,16 @@ def _work_of(
     one, passes = work_of(book.one_pass, policy), len({id(stage.plan) for stage in stages})
     workload = noise.workload
     cells = sum(map(workload.cells, workload.tables)) + sum(map(workload.cells, noise.mechanisms))
-    fixed = passes * one.fixed_s + CELL_S * cells
+    labels = sum(map(_listed_labels, {id(stage.plan): stage.plan for stage in stages}.values()))
+    fixed = passes * one.fixed_s + CELL_S * cells + LABEL_S * labels
     people = None if one.people_s is None else passes * one.people_s
     return Work(fixed, passes * one.unit_s, people, one.built, one.rows, passes, cells)
+
+
+def _listed_labels(plan: ExactPlan) -> int:
+    """Return how many labels an engine is given, one by one: not those that are a range of numbers."""
+    domains = [key.domain or () for key in plan.keys]
+    return sum(len(each) for each in domains if list(each) != list(range(len(each))))
 
 
 def _limit(book: BookQuestion, policy: Policy, asked: int | None) -> int | None:
@@ -425,13 +310,19 @@ def _options(book: BookQuestion, rows: int | None, aim: Aim) -> str:
 def _stages(book: BookQuestion, noise: BookNoise, limit: Limit, each_row: bool) -> Iterator[AddNoiseToTable]:
     """Yield the stages; tables whose columns together have too many cells read plans of their own."""
     plans: list[tuple[Columns, ExactPlan]] = []
-    for number, columns in enumerate(_in_order(noise)):
-        plan = next(((known, plan) for known, plan in plans if set(columns) <= set(known)), None)
+    measured = _in_order(noise)
+    for number, columns in enumerate(measured):
+        read = book.read_by(columns)
+        plan = next(((known, plan) for known, plan in plans if set(read) <= set(known)), None)
         if plan is None:
-            plan = _plan_of(book, _widen(book, columns), limit, each_row)
+            every = map(book.read_by, measured[number:])
+            left = [each for each in every if not any(set(each) <= set(known) for known, _ in plans)]
+            plan = _plan_of(book, _widen(book, read, left), limit, each_row)
             plans.append(plan)
-        axes = tuple(plan[0].index(each) for each in columns)
-        yield AddNoiseToTable(number, None, plan[1], noise.mechanisms[columns], axes)
+        axes = tuple(plan[0].index(each) for each in read)
+        level = book.levels.get(columns[-1]) if columns else None
+        starts = None if level is None or level.is_read else level.starts
+        yield AddNoiseToTable(number, None, plan[1], noise.mechanisms[columns], axes, starts)
 
 
 def _in_order(noise: BookNoise) -> tuple[Columns, ...]:
@@ -439,12 +330,20 @@ def _in_order(noise: BookNoise) -> tuple[Columns, ...]:
     return tuple(sorted(noise.mechanisms, key=lambda each: (-len(each), each)))
 
 
-def _widen(book: BookQuestion, columns: Columns) -> Columns:
-    """Return as many columns as one plan may have, these among them."""
-    sizes, found = book.workload.sizes, list(columns)
-    for each in range(len(sizes)):
-        if each not in found and math.prod(sizes[one] for one in [*found, each]) <= _MOST_CODES:
-            found.append(each)
+def _widen(book: BookQuestion, columns: Columns, tables: Sequence[Columns]) -> Columns:
+    """Return as many columns as one plan may have, these among them, so that it serves many of the tables."""
+    found = set(columns)
+    left = [missing for each in tables if (missing := set(each) - found)]
+    while left:
+        room = _MOST_CODES // math.prod(book.read_sizes[each] for each in found)
+        near: Counter[int] = Counter()
+        for missing in left:
+            if math.prod(book.read_sizes[each] for each in missing) <= room:
+                near.update({each: float(_NEAR ** len(missing)) for each in missing})
+        if not near:
+            break
+        found.add(max(near, key=lambda each: (near[each] / math.log(book.read_sizes[each] + 1), -each)))
+        left = [missing for each in left if (missing := each - found)]
     return tuple(sorted(found))
 
 

@@ -89,7 +89,7 @@ class CellLaw:
     @classmethod
     def of(cls, noise: BookNoise, columns: Columns) -> "CellLaw":
         """Return the law of a cell of a table of the book, or of a total."""
-        variance = noise.variance(columns)
+        variance = float(noise.variance(columns))
         if not noise.laplace:
             return cls(variance, np.zeros(0), np.zeros(0))
         unit = {table: math.sqrt(each / 2) for table, each in noise.variances.items()}

@@ -27,7 +27,7 @@ tables, `Design.beyond` on that from the least of all Gaussian noise on residual
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -90,10 +90,10 @@ class Workload:
         found: set[Columns] = set()
         for table in self.tables:
             if 2 ** len(table) > MOST_SETS:
-                _too_many()
+                too_many_sets()
             found.update(part for size in range(len(table) + 1) for part in combinations(table, size))
             if len(found) > MOST_SETS:
-                _too_many()
+                too_many_sets()
         return tuple(sorted(found, key=lambda each: (len(each), each)))
 
     def cells(self, columns: Columns) -> int:
@@ -135,6 +135,28 @@ class Workload:
             [float(weight) * self.cells(columns) for columns, weight in self.tables.items()], dtype=float
         )
 
+    def design(self, aim: Aim = "sum") -> "Design":
+        """Return the tables to measure, and their shares: `design`."""
+        return design(self, aim)
+
+    def planned(self, shares: Mapping[Columns, Fraction], excess: float) -> "Design":
+        """Return the design of these shares."""
+        return Design(self, shares, excess)
+
+    def enough(self, measured: Floats) -> bool:
+        """Return whether tables of these precisions tell of all that is asked."""
+        return bool((self.within @ measured > 0).all())
+
+    def rounded(self, shares: Floats) -> dict[Columns, Fraction]:
+        """Return the shares as exact rationals that add up to 1, without those that are not worth a table."""
+        kept = np.where(shares >= _LEAST * shares.max(), shares, 0.0)
+        if not self.enough(kept):
+            kept = shares
+        counts = [round(share * _UNITS / kept.sum()) for share in kept.tolist()]
+        whole = sum(counts)
+        named = zip(self.sets, counts, strict=True)
+        return {columns: Fraction(count, whole) for columns, count in named if count}
+
     def least_sum(self) -> float:
         """Return the least weighted sum of variances of all Gaussian noise on residuals, where Σ t_A = 1:
         (Σ_B √(v_B p_B))², by the inequality of Cauchy and Schwarz."""
@@ -153,16 +175,20 @@ class Design:
     def __post_init__(self) -> None:
         if sum(self.shares.values()) != 1 or min(self.shares.values()) <= 0:
             raise InvalidParameter("shares must be above 0 and add up to 1.", parameter="shares")
-        if not (self.precisions > 0).all():
+        if not self.workload.enough(self.measured):
             raise InvalidParameter(
                 "every table of a book must be measured, or be a total of one.", parameter="shares"
             )
 
     @cached_property
+    def measured(self) -> Floats:
+        """The share of every set, 0 where it is not measured."""
+        return np.array([float(self.shares.get(columns, 0)) for columns in self.workload.sets])
+
+    @cached_property
     def precisions(self) -> Floats:
         """q_B of every set, where all precisions of measured tables add up to 1."""
-        measured = np.array([float(self.shares.get(columns, 0)) for columns in self.workload.sets])
-        found: Floats = self.workload.within @ measured
+        found: Floats = self.workload.within @ self.measured
         return found
 
     @property
@@ -171,7 +197,7 @@ class Design:
         found = self.workload.spread @ (1 / self.precisions)
         return dict(zip(self.workload.tables, found.tolist(), strict=True))
 
-    def variance(self, columns: Columns) -> float:
+    def variance(self, columns: Columns) -> float | Floats:
         """Return the variance of one cell of a table or of a total of one."""
         place = self.workload.sets.index(columns)
         return float((self.workload.within[:, place] ** 2 * self.workload.parts / self.precisions).sum())
@@ -216,7 +242,7 @@ def design(workload: Workload, aim: Aim = "sum") -> Design:
         shares, lower = _least_sum(
             workload, workload.weights @ workload.spread, None, rounds_within(workload, _ROUNDS)
         )
-        found = _rounded(workload, shares)
+        found = workload.planned(workload.rounded(shares), 0.0)
         return _with_excess(found, found.total / lower - 1)
     return _least_maximum(workload)
 
@@ -228,14 +254,27 @@ def _least_sum(workload: Workload, wanted: Floats, start: Floats | None, rounds:
         shares = np.zeros(len(workload.sets))
         shares[workload.places] = 1 / len(workload.places)
         shares = 0.9 * shares + 0.1 / shares.size
+
+    def judge(given: Floats) -> tuple[float, Floats]:
+        precisions = within @ given
+        inverse = wanted / precisions
+        return float(inverse.sum()), (inverse / precisions) @ within
+
+    return descend(judge, shares, rounds, _NEAR)
+
+
+def descend(
+    judge: Callable[[Floats], tuple[float, Floats]], shares: Floats, rounds: int, near: float
+) -> tuple[Floats, float]:
+    """Return shares that make a convex function of degree -1 small, and what no shares are below.
+
+    `judge` says its value, and how fast it falls with each share.
+    """
     best = 0.0
     for _ in range(rounds):
-        precisions = within @ shares
-        inverse = wanted / precisions
-        value = float(inverse.sum())
-        slopes = (inverse / precisions) @ within
+        value, slopes = judge(shares)
         best = max(best, value * (2 - float(slopes.max()) / value))
-        if value - best <= _NEAR * best:
+        if value - best <= near * best:
             break
         shares = shares * np.sqrt(slopes)
         shares /= shares.sum()
@@ -257,27 +296,17 @@ def _least_maximum(workload: Workload) -> Design:
             break
         weights = weights * errors / errors.max()
         weights /= weights.sum()
-    found = _rounded(workload, best[1])
+    found = workload.planned(workload.rounded(best[1]), 0.0)
     largest = max(scale * np.array(list(found.variances.values())))
     return _with_excess(found, float(largest) / lower - 1)
-
-
-def _rounded(workload: Workload, shares: Floats) -> Design:
-    """Return the shares as exact rationals that add up to 1, without those that are not worth a table."""
-    kept = np.where(shares >= _LEAST * shares.max(), shares, 0.0)
-    if not ((workload.within @ kept) > 0).all():
-        kept = shares
-    counts = [round(share * _UNITS / kept.sum()) for share in kept.tolist()]
-    whole = sum(counts)
-    named = zip(workload.sets, counts, strict=True)
-    return Design(workload, {columns: Fraction(count, whole) for columns, count in named if count}, 0.0)
 
 
 def _with_excess(found: Design, excess: float) -> Design:
     return Design(found.workload, found.shares, max(0.0, excess))
 
 
-def _too_many() -> None:
+def too_many_sets() -> None:
+    """Refuse a book of too many tables and totals."""
     raise UnsupportedQuery(
         f"a book must have at most {MOST_SETS:,} tables and totals. Ask for fewer columns at once.",
         reason="book",

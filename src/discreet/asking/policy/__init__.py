@@ -6,6 +6,7 @@ added from the schema of the data with `policy.with_schema(engine.schema())`. `p
 
     policy.tables -> Table(name, unit, columns, max_groups, max_rows, source, encoding)
     policy.public -> PublicTable(name, key, columns, source, encoding)
+    table.hierarchies -> Hierarchy(levels, labels, starts)
     table.unit    -> UnitColumn(column) | EachRow() | Through(table, on)
     column        -> Column(name, type, bounds, keys, nullable, missing, written)
     policy.budget -> (("delta", Fraction), ("epsilon", Fraction)): exact numbers by name
@@ -25,6 +26,7 @@ from discreet.asking.policy.column import (
     type_of,
 )
 from discreet.asking.policy.frames import FrameWarning, notice_frames
+from discreet.asking.policy.hierarchy import Hierarchy, labels_by_level, level_of, starts_by_level
 from discreet.asking.policy.locations import Commands, LedgerPlace, sibling_path, stem
 from discreet.asking.policy.policy import (
     EachRow,
@@ -72,6 +74,7 @@ __all__ = [
     "Draft",
     "EachRow",
     "FrameWarning",
+    "Hierarchy",
     "LedgerPlace",
     "Opening",
     "Policy",
@@ -95,13 +98,16 @@ __all__ = [
     "from_toml",
     "guess_type",
     "guess_unit",
+    "labels_by_level",
     "ledger_of_policy",
+    "level_of",
     "notice_frames",
     "read_budget",
     "read_decimal",
     "read_opening",
     "sibling_path",
     "spell",
+    "starts_by_level",
     "stem",
     "type_of",
     "write_text",

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.asking.policy.budget import Budget, Serving, read_budget
 from discreet.asking.policy.column import Column, Type, spell
+from discreet.asking.policy.hierarchy import Hierarchy
 from discreet.asking.policy.locations import LedgerPlace
 from discreet.errors import InvalidParameter, PolicyViolation
 from discreet.kernel.ledger import Ration
@@ -97,6 +98,7 @@ class Table:
     max_groups: int = 1
     max_rows: int = 1
     limit: RowLimit | None = None  # of all that one unit adds, over all groups; None: max_groups and max_rows
+    hierarchies: tuple[Hierarchy, ...] = ()
     source: Source | None = field(
         default=None, compare=False
     )  # where the data is stored is no part of what it is
@@ -128,6 +130,7 @@ class Table:
             "max_rows": self.max_rows,
             **({} if self.limit is None else {"limit": self.limit}),
             **_unusual(self.encoding),
+            **({"hierarchies": [each.to_json() for each in self.hierarchies]} if self.hierarchies else {}),
             "columns": {each.name: each.to_json() for each in self.columns},
         }
 
@@ -136,7 +139,12 @@ class Table:
         """Return the table that `to_json` wrote."""
         unit = EachRow() if facts["unit"] == {"each_row": True} else read_unit(facts["unit"], name="unit")
         limits = {part: facts[part] for part in ("max_groups", "max_rows")}
-        more = {"limit": facts.get("limit"), "encoding": facts.get("encoding", "utf-8")}
+        levels = tuple(map(Hierarchy.from_json, facts.get("hierarchies", ())))
+        more = {
+            "limit": facts.get("limit"),
+            "encoding": facts.get("encoding", "utf-8"),
+            "hierarchies": levels,
+        }
         return cls(name=name, unit=unit, columns=_read_columns(facts), **more, **limits)
 
 

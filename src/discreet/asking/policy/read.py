@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from discreet.asking.policy.budget import Budget, read_budget, read_serving
 from discreet.asking.policy.column import Column, read_columns
+from discreet.asking.policy.hierarchy import read_hierarchies
 from discreet.asking.policy.locations import (
     LedgerPlace,
     is_database,
@@ -34,7 +35,10 @@ DATASET_SETTINGS = {
     *("id", "version", "relation", "population", "engine"),
     *("budget", "filter", "per_analyst", "per_question", "share_answers", "ration"),
 }
-TABLE_SETTINGS = {"source", "encoding", "unit", "each_row", "limit", "max_groups", "max_rows", "columns"}
+TABLE_SETTINGS = {
+    *("source", "encoding", "unit", "each_row", "columns", "hierarchies"),
+    *("limit", "max_groups", "max_rows"),
+}
 PUBLIC_SETTINGS = {"source", "encoding", "key", "columns"}
 COLUMN_SETTINGS = {"type", "bounds", "keys", "nullable", "missing"}
 
@@ -109,7 +113,9 @@ def from_toml(text: str, *, folder: Path | None = None, engine: object = None) -
         engine=declared,
         serving=read_serving(_section(document, "server")),
         ration=read_ration(dataset.get("ration")),
-        tables=tuple(_read_table(name, each, base) for name, each in _section(document, "tables").items()),
+        tables=tuple(
+            _read_table(name, each, base, folder) for name, each in _section(document, "tables").items()
+        ),
         public=tuple(_read_public(name, each, base) for name, each in _section(document, "public").items()),
     )
 
@@ -136,6 +142,7 @@ def from_arguments(
     per_question: object = None,
     share_answers: bool = False,
     ration: object = None,
+    hierarchies: Mapping[str, object] | None = None,
     ledger: Mapping[str, object] | None = None,
 ) -> Policy:
     """Return the policy that the arguments of `Curator.open` state.
@@ -148,21 +155,25 @@ def from_arguments(
     for setting, value in stated.items():
         _check_tables(setting, value, sources)
     units = {name: _read_unit_of(name, unit, several=several) for name in sources}
-    tables = tuple(
-        Table(
+    tables = []
+    for name, source in sources.items():
+        plain = read_columns(
+            types=_of_table(types, name, several=several),
+            bounds=_of_table(bounds, name, several=several),
+            keys=_of_table(keys, name, several=several),
+        )
+        columns, levels = read_hierarchies(_of_table(hierarchies, name, several=several), plain)
+        limits = _limits({each: _one_of(value, name) for each, value in stated.items()}, units[name])
+        found = Table(
             name=name,
             source=source,
             encoding=_encoding_of(encoding, name),
             unit=units[name],
-            **_limits({each: _one_of(value, name) for each, value in stated.items()}, units[name]),
-            columns=read_columns(
-                types=_of_table(types, name, several=several),
-                bounds=_of_table(bounds, name, several=several),
-                keys=_of_table(keys, name, several=several),
-            ),
+            **limits,
+            columns=columns,
+            hierarchies=levels,
         )
-        for name, source in sources.items()
-    )
+        tables.append(found)
     return Policy(
         id=id,
         budget=read_budget(budget),
@@ -175,7 +186,7 @@ def from_arguments(
         share_answers=share_answers,
         ration=read_ration(ration),
         ledger=read_place(ledger or {}),
-        tables=tables,
+        tables=tuple(tables),
         public=tuple(
             PublicTable(name=name, key=key, source=source, encoding=_encoding_of(encoding, name))
             for name, (key, source) in (public or {}).items()
@@ -206,7 +217,7 @@ def _of_table(promises: Mapping[str, object] | None, name: str, *, several: bool
     return found
 
 
-def _read_table(name: str, settings: object, folder: Path | None) -> Table:
+def _read_table(name: str, settings: object, folder: Path | None, beside: Path | None) -> Table:
     where = f"[tables.{name}]"
     settings = _mapping(settings, where)
     _check_settings(settings, TABLE_SETTINGS, where)
@@ -215,13 +226,16 @@ def _read_table(name: str, settings: object, folder: Path | None) -> Table:
             f'{where} must have unit or each_row = true, and not both. Write unit = "person".'
         )
     unit = EachRow() if "unit" not in settings else read_unit(settings["unit"], name=f"unit of {where}")
+    plain = _read_columns(settings, where)
+    columns, levels = read_hierarchies(settings.get("hierarchies", {}), plain, folder=beside)
     return Table(
         name=name,
         source=_locate(settings.get("source"), folder, where),
         encoding=settings.get("encoding", "utf-8"),
         unit=unit,
         **_limits(settings, unit),
-        columns=_read_columns(settings, where),
+        columns=columns,
+        hierarchies=levels,
     )
 
 
@@ -331,6 +345,7 @@ class Opening(TypedDict, total=False):
     per_question: Any
     share_answers: bool
     ration: Any
+    hierarchies: Mapping[str, Any]
     public: Mapping[str, Any]
 
 

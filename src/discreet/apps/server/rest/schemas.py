@@ -71,6 +71,7 @@ def book(limits: Limits) -> JsonSchema:
         "epsilon": EPSILON,
         "delta": DELTA,
         "rho": POSITIVE,
+        "mu": POSITIVE,
         "limit": {"type": "integer", "minimum": 1, "maximum": 2**20},
         "confidence": CONFIDENCE,
         "aim": {"type": "string", "enum": ["sum", "maximum"]},
@@ -97,6 +98,8 @@ ANSWER = record(
     },
     {"failure": TEXT, "marked": many(TEXT)},  # of what is selected from an answer
 )
+NUMBER: JsonSchema = {"type": "number"}
+EACH: JsonSchema = {"anyOf": [NUMBER, many(NUMBER)]}  # for all cells, or for each label of the last column
 BOOK = record(
     {
         "tables": many(
@@ -105,8 +108,8 @@ BOOK = record(
                     "columns": many(TEXT),
                     "labels": many(many(ANYTHING)),
                     "values": ANYTHING,  # numbers in lists, one for each column inside the one before
-                    "reach": {"type": "number"},
-                    "standard_deviation": {"type": "number"},
+                    "reach": EACH,
+                    "standard_deviation": EACH,
                 }
             )
         ),
