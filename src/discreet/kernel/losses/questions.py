@@ -18,10 +18,8 @@ from discreet.kernel.losses.curve import NOTHING
 from discreet.kernel.losses.extremes import (
     as_ball,
     ceiling_of,
-    delta_floor,
     epsilon_floor,
     failure_of,
-    finite_mass,
     largest_of,
     least_epsilon,
     pair_failure,
@@ -30,8 +28,9 @@ from discreet.kernel.losses.extremes import (
 from discreet.kernel.losses.family import DIRECTIONS, Direction, Term, Terms
 from discreet.kernel.losses.moments import moment_delta, moment_epsilon, plain_moment_of
 from discreet.kernel.losses.solvers import (
+    CLOSED,
     FINE,
-    Ends,
+    PartsCurve,
     Saddle,
     exact_solver,
     invert_from_scratch,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from discreet.kernel.losses.group import Chain
 
 BITS = 128
-CLOSED = 1e-6  # two ends as near as this need no other bound
 SURE = (Fraction(99, 100), Fraction(1, 2))  # δ, beyond which a contour may be hard to find
 ALLOWED = 2 * (QUESTION + RESERVE)  # both directions
 WIDE = 1e-3  # of δ: ends that are worth another way
@@ -54,7 +52,6 @@ CLOSER = (1.0, 0.3, 1e-2, 1e-4)  # of the width asked for: what is aimed at, unt
 LEAST_WIDTH = 1e-9  # an ε known this well is known
 DUST = 11  # bits that what dots leave out is below δ
 COARSE = 1  # bits by which a lattice of dots is wider that is tried first where floats lose too much
-KEPT = 4  # contours of one curve
 LEAST_EPSILON = 2.0**-60  # a positive loss never answers 0
 
 
@@ -476,46 +473,7 @@ class DeltaCurve:
             upper = upper.min(moment_delta(self.terms, self.direction, epsilon))
         return lower, upper
 
-    def _of(self, kind: str) -> "PartsCurve":
+    def _of(self, kind: str) -> PartsCurve:
         if kind not in self._parts:
             self._parts[kind] = PartsCurve(parts_of(self.terms, self.direction, kind), self.share)
         return self._parts[kind]
-
-
-class PartsCurve:
-    """The same for composed pairs."""
-
-    def __init__(self, parts: Sequence[Part], share: float = CLOSED) -> None:
-        self.parts, self.share = parts, share
-        self.solver = exact_solver(parts) if parts else None
-        self.failure = pair_failure(parts)
-        self._landscape, self._saddles = Landscape(parts), list[tuple[float, float, Saddle]]()
-
-    def ends(self, epsilon: Arb) -> Ends:
-        """Both ends of δ(ε), with what fails outright."""
-        low, high = self._finite(epsilon)
-        return low.max(arb(0)) + self.failure, high + self.failure
-
-    def _finite(self, epsilon: Arb) -> Ends:
-        if self.solver is not None:
-            return self.solver.bounds(epsilon)
-        floor, whole = delta_floor(self.parts, epsilon), finite_mass(self.parts)
-        if whole - floor < FINE * whole:
-            return floor, whole
-        saddle = self._saddle(float(epsilon.mid()))
-        low, high = (floor, whole) if saddle is None else saddle.bounds(epsilon)
-        if not (low.is_finite() and high.is_finite()):  # floats were left behind: nothing is proved
-            return floor, whole
-        return low.max(floor), high.min(whole)
-
-    def _saddle(self, epsilon: float) -> Saddle | None:
-        """The contour of an ε within two deviations, or a new one; of the last few. None where floats end."""
-        for near, deviation, saddle in self._saddles:
-            if abs(epsilon - near) <= 2 * deviation:
-                return saddle
-        tilt = self._landscape.at_epsilon(epsilon)
-        if not tilt.is_finite:
-            return None
-        saddle = Saddle(self._landscape, tilt, epsilon, self.share)
-        self._saddles = [(epsilon, tilt.deviation, saddle), *self._saddles][:KEPT]
-        return saddle

@@ -16,6 +16,7 @@ from flint import arb
 
 from discreet.kernel.losses.continuous import GaussianPair, gaussian_delta
 from discreet.kernel.losses.contour import Contour, Folded, Part, common_lattice
+from discreet.kernel.losses.extremes import delta_floor, finite_mass, pair_failure
 from discreet.kernel.losses.nodes import Arithmetic, Balls, Nodes
 from discreet.kernel.losses.pair import Atoms, clip_at_zero
 from discreet.kernel.losses.tuning import Landscape, Tilt, choose_last, choose_window
@@ -154,6 +155,8 @@ MOST_NODES = 500_000  # so many are held at once, a few times over: 100 MB
 DEAR = 100  # of `Pair.cost`: where nodes are dear, nothing is asked for that is finer than it need be
 MOST_BINOMIAL = 500
 MOST_SUMS = 2000
+CLOSED = 1e-6  # two ends as near as this need no other bound
+KEPT = 4  # contours of one curve
 EACH_USE = 2.0**-49  # about what floating point loses in each use
 
 
@@ -370,3 +373,42 @@ def exact_solver(parts: Sequence[Part]) -> Solver | None:
     if all(isinstance(pair, Atoms) for pair, _ in parts) and _sums(parts) <= MOST_SUMS:
         return Enumerated(parts)
     return None
+
+
+class PartsCurve:
+    """δ of composed pairs, asked at many ε; `share` is the relative error that is aimed at."""
+
+    def __init__(self, parts: Sequence[Part], share: float = CLOSED) -> None:
+        self.parts, self.share = parts, share
+        self.solver = exact_solver(parts) if parts else None
+        self.failure = pair_failure(parts)
+        self._landscape, self._saddles = Landscape(parts), list[tuple[float, float, Saddle]]()
+
+    def ends(self, epsilon: Arb) -> Ends:
+        """Both ends of δ(ε), with what fails outright."""
+        low, high = self._finite(epsilon)
+        return low.max(arb(0)) + self.failure, high + self.failure
+
+    def _finite(self, epsilon: Arb) -> Ends:
+        if self.solver is not None:
+            return self.solver.bounds(epsilon)
+        floor, whole = delta_floor(self.parts, epsilon), finite_mass(self.parts)
+        if whole - floor < FINE * whole:
+            return floor, whole
+        saddle = self._saddle(float(epsilon.mid()))
+        low, high = (floor, whole) if saddle is None else saddle.bounds(epsilon)
+        if not (low.is_finite() and high.is_finite()):  # floats were left behind: nothing is proved
+            return floor, whole
+        return low.max(floor), high.min(whole)
+
+    def _saddle(self, epsilon: float) -> Saddle | None:
+        """The contour of an ε within two deviations, or a new one; of the last few. None where floats end."""
+        for near, deviation, saddle in self._saddles:
+            if abs(epsilon - near) <= 2 * deviation:
+                return saddle
+        tilt = self._landscape.at_epsilon(epsilon)
+        if not tilt.is_finite:
+            return None
+        saddle = Saddle(self._landscape, tilt, epsilon, self.share)
+        self._saddles = [(epsilon, tilt.deviation, saddle), *self._saddles][:KEPT]
+        return saddle
