@@ -342,8 +342,7 @@ class Curator(AbstractContextManager["Curator"]):
             tables, self.resources.engine().policy, table=table, epsilon=epsilon, delta=delta, rho=rho, mu=mu,
             limit=limit, aim=aim, confidence=confidence,
         )  # fmt: skip
-        run = BookRun(self.resources, (plan,), analyst=self._analyst)
-        return _finish(run, key)
+        return _finish(BookRun(self.resources, (plan,), analyst=self._analyst), key)
 
     def explain_book(
         self,
