@@ -53,6 +53,19 @@ def test_answers_are_shared_by_the_owners_switch_alone(write, switch, cost):
             assert answers[0] == answers[1]
 
 
+def test_after_a_budget_was_raised_what_was_answered_is_still_free(write):
+    with Curator.from_policy(write()) as curator:
+        first = curator.ask(ASKED, epsilon=0.25)
+        curator.ledger.raise_budget(PureDP(2), reason="the second year")
+    path = write("population = 3")
+    path.write_text(path.read_text().replace("epsilon = 1", "epsilon = 2"))
+    with Curator.from_policy(path) as curator:
+        assert curator.ask(ASKED, epsilon=0.25).rows == first.rows
+        assert curator.remaining == PureDP(1.75)
+        curator.ask(ASKED, epsilon=0.5)  # another price is another question
+        assert curator.remaining == PureDP(1.25)
+
+
 def test_another_budget_by_analyst_is_refused_by_the_ledger(write):
     with Curator.from_policy(write("per_analyst = { epsilon = 0.5 }")) as curator:
         curator.ask(ASKED, epsilon=0.25)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.errors import BudgetExceeded, InvalidParameter, LedgerConflict, PolicyViolation
+from discreet.errors import BudgetExceeded, EngineFailure, InvalidParameter, LedgerConflict, PolicyViolation
 from discreet.kernel.ledger import Request
 from discreet.kernel.losses import GDP, ZCDP, ApproxDP, PureDP, gaussian, laplace
 
@@ -65,6 +65,24 @@ def test_another_price_question_policy_or_analyst_is_charged(world, other):
     ledger.answer(ledger.charge(ask()), b"42")
     assert ledger.find_answer(other) is None
     assert ledger.charge(other).answer is None
+
+
+def test_what_an_earlier_version_answered_failed_or_promised_is_found_by_its_own_name(world):
+    """Requests of today call the policy "new"; the ledger holds what was asked when it was called "old"."""
+    ledger = world.open()
+    today = {"policy": "new", "formerly": "old"}
+    ledger.answer(ledger.charge(ask(policy="old", key="k")), b"42")
+    assert ledger.find_answer(ask(**today)) == b"42"
+    assert ledger.charge(ask(**today)).answer == b"42"
+    assert ledger.charge(ask(**today, key="k")).answer == b"42"  # a retry across the change
+    ledger.abandon(ledger.charge(ask(policy="old", question="SELECT 2")))
+    with pytest.raises(EngineFailure, match="not run again"):
+        ledger.charge(ask(**today, question="SELECT 2"))
+    assert ledger.find_answer(ask(policy="new", formerly="other")) is None
+    assert ledger.spent == PureDP(0.2)
+    ledger.answer(ledger.charge(ask(**today, question="SELECT 3")), b"3")
+    assert ledger.find_answer(ask(policy="new", question="SELECT 3")) == b"3"
+    assert ledger.find_answer(ask(policy="old", question="SELECT 3")) is None
 
 
 def test_answers_are_shared_where_the_owner_says_so(world):

@@ -53,6 +53,37 @@ def test_everything_that_changes_meaning_or_price_changes_the_digest(changes):
     assert policy(**changes).digest != policy().digest
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"population": 10},
+        {"budget": read_budget({"epsilon": 2, "delta": 1e-5})},
+        {"per_analyst": read_budget({"epsilon": 0.5})},
+        {"per_question": read_budget({"epsilon": 0.5})},
+    ],
+)
+def test_what_may_be_spent_and_how_many_people_there_are_decide_no_answer(changes):
+    assert policy(**changes).answers_digest == policy().answers_digest
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": "2"},
+        {"id": "other"},
+        {"relation": "replace"},
+        {"budget": read_budget({"rho": 1})},
+        {"filter": "advanced"},
+        {"share_answers": True},
+        {"tables": (Table(name="accounts", unit=UnitColumn("person"), limit=2),)},
+        {"tables": (Table(name="accounts", unit=UnitColumn("person"), columns=(Column.read("a"),)),)},
+        {"public": (PublicTable(name="cities", key="city"),)},
+    ],
+)
+def test_everything_that_decides_an_answer_changes_its_digest(changes):
+    assert policy(**changes).answers_digest != policy().answers_digest
+
+
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "3", 2**31])
 def test_limits_are_small_whole_numbers(wrong):
     with pytest.raises(InvalidParameter):

@@ -114,7 +114,8 @@ class ChargedRun(ABC, Generic[Planned, Answered]):
             price=named_price(policy, price_of(self.plans)),
             question="; ".join(plan.asked for plan in self.plans),
             analyst=self._analyst,
-            policy=policy.digest,
+            policy=policy.answers_digest,
+            formerly=policy.digest,
             key=key,
         )
 

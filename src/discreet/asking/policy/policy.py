@@ -314,9 +314,25 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON: the policy's identity in stored answers."""
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of the canonical JSON: the policy's identity."""
+        return _digest(self.to_json())
+
+    @property
+    def answers_digest(self) -> str:
+        """SHA-256 of what decides answers: the policy's identity in stored answers.
+
+        What may be spent in all, and how many people there are, decide no answer: a price is part of its
+        question, and a population only of what is said beforehand. Of the budget its measure stays.
+        """
+        facts = self.to_json()
+        spent = ("population", "per_analyst", "per_question")
+        stays = {name: fact for name, fact in facts.items() if name not in spent}
+        return _digest({**stays, "budget": [name for name, _ in self.budget], "is": "of answers"})
+
+
+def _digest(facts: Mapping[str, object]) -> str:
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _public_with(table: PublicTable, schema: Mapping[str, Type]) -> PublicTable:

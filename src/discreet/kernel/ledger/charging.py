@@ -52,6 +52,18 @@ def question_digest(declared: Declaration, request: Request) -> str:
     return request.digest(declared.version, whose=None if declared.answers == "own" else "")
 
 
+def question_digests(declared: Declaration, request: Request) -> tuple[str, ...]:
+    """Return every name under which a question's answer or failure may be kept, today's first."""
+    names = (question_digest(declared, each) for each in request.spellings)
+    return tuple(name for name in names if name)
+
+
+def find_answered(transaction: Transaction, declared: Declaration, request: Request) -> ChargeRow | None:
+    """Return the answered charge that a request repeats, if there is one."""
+    found = (transaction.answered(declared.dataset, name) for name in question_digests(declared, request))
+    return next((row for row in found if row is not None), None)
+
+
 def take(
     transaction: Transaction,
     declared: Declaration,

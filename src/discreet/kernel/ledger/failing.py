@@ -6,7 +6,7 @@ allowance is charged nothing more until the owner releases it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, EngineFailure, InvalidParameter, Rationed
@@ -61,14 +61,14 @@ def refusal(
     transaction: Transaction,
     declared: Declaration,
     analyst: str,
-    question: str,
+    questions: Collection[str],
     is_alive: Callable[[str], bool],
 ) -> DiscreetError | None:
     """Return why this analyst may not be charged now; None where the allowance permits it.
 
     It is returned, not raised: what is found dead on the way is kept.
     """
-    if question and any(each.question == question for each in transaction.failures(declared.dataset)):
+    if any(each.question in questions for each in transaction.failures(declared.dataset)):
         return failed()
     running = _running(transaction, declared, analyst)
     allowance = left(transaction.failures(declared.dataset), declared.allowed, analyst)

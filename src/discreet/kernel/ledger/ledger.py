@@ -16,8 +16,9 @@ from discreet.kernel.ledger.charging import (
     abandon,
     answer as store_answer,
     append,
+    find_answered,
     must_pay_to_read,
-    question_digest,
+    question_digests,
     read_shared,
     rule_of,
     take,
@@ -120,7 +121,7 @@ class Ledger:
     def _charged(self, request: Request, *, is_watch: bool) -> Charge:
         owner = self._store.owner()
         costs = self._prices(request)  # before the turn: a price may take a while to compute
-        _ = request.facts, question_digest(self._opened, request)  # remembered: the turn is for what is not
+        _ = request.facts, question_digests(self._opened, request)  # remembered: the turn is for what is not
 
         def work(transaction: Transaction) -> Charge | DiscreetError:
             charge = self._charge(transaction, request, owner, costs)
@@ -154,13 +155,14 @@ class Ledger:
         if request.key is not None:
             known = transaction.key(self._dataset, request.analyst, request.key)
             if known is not None:
-                return self._repeat(transaction, known, request.digest(declared.version))
-        question = question_digest(declared, request)
-        row = transaction.answered(self._dataset, question) if question else None
+                digests = [each.digest(declared.version) for each in request.spellings]
+                return self._repeat(transaction, known, digests)
+        row = find_answered(transaction, declared, request)
         if row is not None and must_pay_to_read(transaction, declared, request.analyst, row):
             read_shared(transaction, declared, request, row.id, costs=costs)
         if row is None:
-            refused = failing.refusal(transaction, declared, request.analyst, question, self._store.is_alive)
+            names = question_digests(declared, request)
+            refused = failing.refusal(transaction, declared, request.analyst, names, self._store.is_alive)
             if refused is not None:
                 return refused
             row = take(transaction, declared, request, owner=owner, costs=costs)
@@ -169,11 +171,13 @@ class Ledger:
             transaction.add_key(KeyRow(self._dataset, request.analyst, request.key, digest, row.id))
         return _as_charge(row)
 
-    def _repeat(self, transaction: Transaction, known: KeyRow, digest: str) -> Charge | DiscreetError:
+    def _repeat(
+        self, transaction: Transaction, known: KeyRow, digests: Sequence[str]
+    ) -> Charge | DiscreetError:
         """Return what a used key was for. An error is returned, not raised: a failure found here is then
         kept.
         """
-        if known.request != digest:
+        if known.request not in digests:
             return LedgerConflict(
                 "an idempotency key must be used for one request, and this one was used for another."
             )
@@ -214,7 +218,7 @@ class Ledger:
 
         def work(transaction: Transaction) -> Charge | DiscreetError:
             declared = owner_actions.declared(transaction, self._dataset)
-            refused = failing.refusal(transaction, declared, watch.analyst, "", self._store.is_alive)
+            refused = failing.refusal(transaction, declared, watch.analyst, (), self._store.is_alive)
             if refused is not None:
                 return refused
             facts = {"kind": "test", "dataset": self._dataset, "analyst": watch.analyst, "charge": watch.id}
@@ -232,7 +236,7 @@ class Ledger:
 
         def look(transaction: Transaction) -> bytes | None:
             declared = owner_actions.declared(transaction, self._dataset)
-            row = transaction.answered(self._dataset, question_digest(declared, request))
+            row = find_answered(transaction, declared, request)
             if row is None or must_pay_to_read(transaction, declared, request.analyst, row):
                 return None
             return row.answer

@@ -4,7 +4,7 @@ Tested by: tests/ledger/test_ledger.py
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ class Request:
     `loss` is the loss of the object that will run; `price` the promise named for it, which must cover it
     and is then what is taken. `question` is the canonical text of the question's tree, `policy` a digest of
     whatever else decides the answer, `key` makes a retry safe. Without a question (a watch, say) nothing is
-    ever found again.
+    ever found again. `formerly` is what earlier versions took for `policy`: by it theirs are found.
     """
 
     loss: PrivacyLoss | Notion
@@ -32,6 +32,7 @@ class Request:
     question: str | None = None
     analyst: str = "owner"
     policy: str = ""
+    formerly: str = ""
     key: str | None = None
 
     def __post_init__(self) -> None:
@@ -67,6 +68,11 @@ class Request:
         if name not in self._digests:
             self._digests[name] = fingerprint({**self.facts, "analyst": name[1], "version": version})
         return self._digests[name]
+
+    @cached_property
+    def spellings(self) -> tuple["Request", ...]:
+        """This request, and the same one as earlier versions wrote it."""
+        return (self, replace(self, policy=self.formerly, formerly="")) if self.formerly else (self,)
 
     @cached_property
     def _digests(self) -> dict[tuple[str, str], str]:

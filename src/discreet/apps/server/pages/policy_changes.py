@@ -22,8 +22,8 @@ from discreet.errors import InvalidParameter
 async def write_raised(service: Service, name: str, numbers: Mapping[str, Any]) -> bool:
     """Write a raised budget into the policy file, and return whether that was possible.
 
-    The ledger holds it already, and the file is for the next start: a policy with another budget is another
-    policy, whose answers would be paid for anew.
+    The ledger holds it already, and the file is for the next start, where a budget that is not the ledger's
+    is refused.
     """
     file, budget = service.policy_file(name), read_budget(numbers)
     if file is None:
