@@ -1,4 +1,5 @@
 import json
+import re
 import tomllib
 
 import pyarrow as pa
@@ -6,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.apps.cli import main
-from discreet.asking.policy import from_toml
+from discreet.asking.policy import from_policy, from_toml
 from discreet.errors import InvalidParameter, PolicyViolation
 
 CANARY = "xyzzy-canary-4711"
@@ -140,7 +141,10 @@ def test_a_skeleton_of_a_latin_1_file_says_so(tmp_path, capsys):
 
 
 def test_check_says_which_labels_of_a_public_table_are_paid_for(csv, tmp_path, capsys):
-    (tmp_path / "cities.csv").write_text("city,region\nOttawa,east\n")
+    regions = ['"the ""old"" east"', "west", ""]
+    rows = [f"c{n},{region},{n}" for n, region in enumerate(regions)]
+    many = [f"d{n},west,{n}" for n in range(60)]
+    (tmp_path / "cities.csv").write_text("\n".join(["city,region,code", *rows, *many]) + "\n")
     text = """
 [dataset]
 id = "accounts"
@@ -153,11 +157,17 @@ unit = "person"
 source = "cities.csv"
 key = "city"
 [public.cities.columns]
-city = { type = "text", keys = ["Ottawa"] }
+city = { type = "text", keys = ["c0"] }
 """
     policy = tmp_path / "accounts.toml"
     policy.write_text(text)
+    assert run("policy", "check", policy, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    said = {each["column"]: each["questions"] for each in found["findings"] if each["table"] == "cities"}
+    assert set(said) == {"region", "code"}
+    assert "write" not in said["code"]  # more labels than one would paste
+    line = re.search(r"write (.*) under \[public", said["region"])[1]
+    policy.write_text(text + line + "\n")
+    assert from_policy(policy).public[0].column("region").keys == ('the "old" east', "west")
     assert run("policy", "check", policy) == 0
-    said = capsys.readouterr().out
-    assert "cities.region: no keys" in said
-    assert "cities.city" not in said
+    assert "cities.region" not in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """discreet policy: write a policy's skeleton from a file's header, and check what a policy lacks."""
 
+import contextlib
 import json as json_module
 import sys
 from collections.abc import Iterator
@@ -9,11 +10,23 @@ from pathlib import Path
 from cyclopts import App
 
 from discreet.apps.cli.shared import Flag, fitted, waiting
-from discreet.asking.engines.duckdb.registration import describe_file, find_files
-from discreet.asking.policy import Column, Policy, PublicTable, Table, Through, Type, UnitColumn, from_policy
+from discreet.asking.engines.duckdb.registration import describe_file, find_files, labels_of
+from discreet.asking.policy import (
+    Column,
+    Policy,
+    PublicTable,
+    Table,
+    Through,
+    Type,
+    UnitColumn,
+    from_policy,
+    write_text,
+)
 from discreet.errors import InvalidParameter, PolicyViolation
 
 app = App(name="policy", help="Write the skeleton of a policy, or check one.")
+
+MOST_LABELS = 50  # of a public table's column, that a policy's author is offered to paste
 
 HEAD = """\
 # The policy of {name}: who is protected, what is promised of the data, and what may be spent.
@@ -174,9 +187,20 @@ def _public_gaps(table: PublicTable) -> Iterator[dict[str, str]]:
     for name in names:
         stated = known.get(name.lower())
         if stated is None or (stated.type == "text" and stated.keys is None):
-            yield _gap(
-                table.name, name, "no keys", "GROUP BY it after a join costs delta and hides rare labels"
-            )
+            costs = "GROUP BY it after a join costs delta and hides rare labels"
+            yield _gap(table.name, name, "no keys", costs + _remedy(table, name))
+
+
+def _remedy(table: PublicTable, name: str) -> str:
+    """Return the line that makes the labels of a public table public keys; nothing where they are many."""
+    labels: list[str] = []
+    with contextlib.suppress(InvalidParameter, PolicyViolation):  # no file, or none that can be read
+        labels = labels_of(table, name, most=MOST_LABELS)
+    if not labels:
+        return ""
+    keys = ", ".join(map(write_text, labels))
+    said = f'{write_text(name)} = {{ type = "text", keys = [{keys}] }}'
+    return f". They are public: write {said} under [public.{write_text(table.name)}.columns]"
 
 
 def _gap(table: str, column: str, missing: str, questions: str) -> dict[str, str]:

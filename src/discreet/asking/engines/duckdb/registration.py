@@ -269,6 +269,18 @@ def first_rows(table: PublicTable, *, most: int) -> tuple[list[str], list[tuple[
         return columns, connection.execute('SELECT * FROM "t0" LIMIT ?', [most]).fetchall()
 
 
+def labels_of(table: PublicTable, name: str, *, most: int) -> list[str]:
+    """Return the labels of a public table's text column in order; none where there are more than `most`."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        Registrar(connection).register(table, table.source, "t0")
+        select = exp.Select().select(column(name)).distinct().from_('"t0"').limit(most + 2)  # one may be NULL
+        found = connection.execute(select.sql(dialect="duckdb")).fetchall()
+    labels = sorted(label for (label,) in found if isinstance(label, str))
+    return labels if len(labels) <= most else []
+
+
 def find_files(source: Source) -> tuple[list[str], str]:
     """Return the files that a source names, and the table inside that stands behind #.
 
