@@ -9,6 +9,8 @@ from fractions import Fraction
 from itertools import product
 
 from command import options, save
+from discreet.pictures import Picture
+from discreet.pictures.theme import axis, dots, line
 
 import discreet as dp
 
@@ -24,16 +26,16 @@ def laplace_proof() -> tuple[int, int]:
     return scalar, vector
 
 
-def exponential_proof(epsilon: Fraction) -> float:
-    """max ln(Pr[r | x] / Pr[r | y]) where one person moves each of three scores by at most 1."""
-    mechanism = dp.Exponential(epsilon=epsilon, sensitivity=1)
-    worst = 0.0
+def exponential_proof(epsilon: float) -> list[tuple[float, float]]:
+    """ln(Pr[r | x] / Pr[r | y]), three scores moved by at most 1: the part of r's own weight, the rest."""
+    mechanism, parts = dp.Exponential(epsilon=epsilon, sensitivity=1), set()
     for scores in product((-16, -4, 0), repeat=3):
         for move in product((-1, 0, 1), repeat=3):
             first = mechanism.probabilities(scores)
             second = mechanism.probabilities([s + m for s, m in zip(scores, move, strict=True)])
-            worst = max(worst, *(abs(math.log(p / q)) for p, q in zip(first, second, strict=True)))
-    return worst
+            for p, q, moved in zip(first, second, move, strict=True):
+                parts.add((own := -epsilon * moved / 2, round(math.log(p / q) - own, 9)))
+    return sorted(parts)
 
 
 def response_proof(truth: Fraction) -> list[Fraction]:
@@ -57,14 +59,11 @@ def main() -> None:
     chosen = options(__doc__)
     scalar, vector = laplace_proof()
     print(f"Laplace, one number: |y − 50| − |y − 51| is at most {scalar}, so the ratio is at most e^ε.")
-    print(
-        f"Laplace, three numbers at l1 distance 3: the sum is at most {vector}, so again e^ε with scale 3/ε."
-    )
-    worst = exponential_proof(Fraction(1))
-    print(
-        f"Exponential mechanism, ε = 1: the largest log ratio is {worst:.4f} ≤ 1, half of it from the weight"
-    )
-    print("of r, half from the sum of all weights: the reason for the 2 in ε·u/(2Δ).")
+    print(f"Laplace, three numbers at l1 distance 3: the sum is at most {vector}, so e^ε with scale 3/ε.")
+    parts = exponential_proof(1.0)
+    worst = max(abs(own + rest) for own, rest in parts)
+    print(f"Exponential mechanism, ε = 1: the largest log ratio is {worst:.4f} ≤ 1, half of it from the")
+    print("weight of r, half from the sum of all weights: the reason for the 2 in ε·u/(2Δ).")
     ratios = sorted({str(ratio) for ratio in response_proof(Fraction(3, 4))})
     print(f"Randomised response, θ = 3/4, every (D, D', y): ratios {', '.join(ratios)}; the loss is ln 3.")
 
@@ -72,8 +71,17 @@ def main() -> None:
         mean = estimator_proof(truth, yes=3, people=8)
         print(f"Estimator, θ = {truth}: its mean is {mean} when 3 of 8 say yes.")
 
-    mechanisms = [dp.Laplace(epsilon=epsilon, sensitivity=1) for epsilon in (2, 1, 0.5)]
-    save(dp.pictures.privacy_loss(*mechanisms), chosen)
+    picture = Picture(
+        title="Why the exponential mechanism has a 2: two parts of half an ε each",
+        subtitle=f"{len(parts)} different cases of three scores that one person moves, at ε = 1",
+        traces=[
+            dots([own for own, _ in parts], [rest for _, rest in parts], name="a case"),
+            line([0, 1], [1, 0], name="together ε", index=1),
+            line([-1, 0], [0, -1], name="together −ε", index=1),
+        ],
+        axes={"xaxis": axis("part of r’s own weight"), "yaxis": axis("part of the sum of all weights")},
+    )
+    save(picture, chosen)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,8 @@ def pictures(browser, served, mode, numbers):
     yield shoot("Nothing there", "/datasets/none")
     yield shoot("Documentation", "/docs/")
     yield shoot("Lab", "/lab", wait=4000)
+    for exhibit in ("sparse-vector", "composition"):
+        yield shoot(f"Lab: {exhibit}, without a script", f"/lab/{exhibit}")
     context.close()
 
 

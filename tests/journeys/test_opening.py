@@ -113,6 +113,38 @@ def test_a_file_is_sent_again_after_the_connection_came_back(browser, tmp_path, 
         page.wait_for_url("**/owner/new?file=visits.csv")
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_data_set_is_opened_asked_and_kept_without_a_script(browser, tmp_path, visits, mode):
+    folder = tmp_path / "house"
+    with (
+        running(None, folder=folder, limits=UNHURRIED) as served,
+        prompt(served),
+        visit(browser, served.url, mode, java_script_enabled=False, expected="") as page,
+    ):
+        visits.rename(folder / "visits.csv")
+        sign_in(page, served.tokens["olga"])
+        page.get_by_role("link", name="Open the first data set").click()
+        page.get_by_role("link", name="visits.csv").click()
+        page.get_by_role("group", name="age").get_by_label("From").fill("0")
+        page.get_by_role("group", name="age").get_by_label("to", exact=True).fill("120")
+        page.get_by_role("group", name="clinic").get_by_label("Labels").fill("North, South")
+        page.get_by_label("Rows of a person that count").fill("2")
+        page.get_by_role("button", name="See what it means").click()
+        page.locator("#tried svg:visible").first.wait_for()  # the dry run
+        assert page.get_by_role("group", name="age").get_by_label("to", exact=True).input_value() == "120"
+        page.get_by_role("button", name="Open the data set").click()
+        page.wait_for_url("**/datasets/visits/ask?sql=*")
+        page.get_by_role("button", name="Show the price").click()
+        assert page.locator("#price-facts dd").first.text_content().strip() == "ε 0.1"
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.wait_for_url("**/answers/*")
+        assert page.locator("#answer tbody tr").count() == 2
+        for name in ("CSV", "JSON", "SVG", "Receipt"):
+            with page.expect_download() as download:
+                page.get_by_role("link", name=name, exact=True).click()
+            assert download.value.path().stat().st_size > 100
+
+
 def test_a_data_set_is_opened_by_the_keyboard_alone(browser, tmp_path, visits):
     folder = tmp_path / "house"
     with (

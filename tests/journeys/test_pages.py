@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from discreet.apps.server.lab.exhibits import EXHIBITS
 from journeys.browsing import MODES, axes, check, chromium, sign_in, visit
 from server.running import promptly, write_policy
 
@@ -277,6 +278,33 @@ def test_sliders_of_the_lab_change_the_pictures_and_the_numbers(browser, town):
         assert "error at 95%" in exhibit.locator(".facts").text_content()
         exhibit.get_by_text("Gaussian").click()
         exhibit.locator(".sub").filter(has_text="Gaussian").wait_for()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_a_script_the_lab_has_pictures_numbers_and_a_form(browser, town, mode):
+    with visit(browser, town.url, mode) as page:
+        for exhibit in EXHIBITS:
+            page.goto(f"/lab/{exhibit.name}")
+            check(page, mode)
+    with visit(browser, town.url, mode, java_script_enabled=False) as page:
+        for exhibit in EXHIBITS:
+            page.goto("/lab")
+            page.get_by_role("link", name=f"Show “{exhibit.title}”").click()
+            page.locator("figure svg").wait_for()
+            assert page.locator(".facts dd").count() >= 3, exhibit.name
+        page.goto("/lab/composition")
+        before = page.locator(".facts").text_content(), page.locator("figure").inner_html()
+        page.get_by_label("k releases").select_option("300")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**/lab/composition?*k=300*")
+        assert page.get_by_label("k releases").input_value() == "300"
+        assert page.locator(".facts").text_content() != before[0]
+        assert page.locator("figure").inner_html() != before[1]
+        page.goto("/lab/sparse-vector")
+        first = page.locator("figure").inner_html()
+        page.get_by_role("button", name="Draw again").click()
+        page.wait_for_url("**draw=1")
+        assert page.locator("figure").inner_html() != first
 
 
 def test_the_theme_follows_the_system_until_a_visitor_chooses(browser, town):

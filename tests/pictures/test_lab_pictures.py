@@ -1,13 +1,14 @@
 """The pictures of the lab: neighbours, the loss beyond ε, estimates, streams, extreme deltas, forecasts."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import discreet as dp
 from discreet.apps.pictures import convergence, forecast, leaks, loss_variable, neighbours, stream
-from discreet.apps.pictures.course import someone_leaks
+from discreet.apps.pictures.course import _play, someone_leaks
 from discreet.asking.policy import from_arguments
 
 
@@ -52,8 +53,8 @@ def test_a_response_that_tells_nothing_is_refused():
 def test_a_stream_stops_after_its_last_above():
     values = [0.0] * 5 + [10**6] * 5
     picture = stream(dp.Sparse(epsilon=1, threshold=1000, count=2), values)
-    assert named(picture, "said “above”")["x"] == [6, 7]
-    assert named(picture, "said “below”")["x"] == [1, 2, 3, 4, 5]
+    assert named(picture, "value + noise: “above”")["x"] == [6, 7]
+    assert named(picture, "value + noise: “below”")["x"] == [1, 2, 3, 4, 5]
     assert "it stopped at 7 of 10" in picture.subtitle
 
 
@@ -64,10 +65,35 @@ def test_a_stream_shows_where_noise_decides_and_names_false_alarms():
     low, high = ({*trace["y"]} for trace in picture.traces[:2])
     far = sparse.margin(queries=len(values))
     assert (low, high) == ({1000 - far}, {1000 + far})
-    above = set(named(picture, "said “above”")["x"])
+    above = set(named(picture, "value + noise: “above”")["x"])
     false = {x for x in above if values[int(x) - 1] < 1000}
-    drawn = [trace["x"] for trace in picture.traces if trace.get("name") == "a false alarm"]
+    drawn = [trace["x"] for trace in picture.traces if trace.get("name") == "a false alarm: its true value"]
     assert drawn == ([sorted(false)] if false else [])
+
+
+def test_what_is_drawn_above_is_at_or_over_the_noisy_threshold_and_no_other():
+    sparse = dp.Sparse(epsilon=1, threshold=100, count=10, split="optimal")
+    picture = stream(sparse, [90.0, 110.0] * 50)
+    threshold = named(picture, "threshold + noise")["y"]
+    above, below = (named(picture, f"value + noise: “{word}”") for word in ("above", "below"))
+    assert len(above["x"]) + len(below["x"]) == len(threshold)
+    assert all(y >= threshold[int(x) - 1] for x, y in zip(above["x"], above["y"], strict=True))
+    assert all(y < threshold[int(x) - 1] for x, y in zip(below["x"], below["y"], strict=True))
+    assert any(y not in (90, 110) for y in below["y"])  # the noise is drawn, and the values are not
+    assert not sparse.finished  # another stream was played: this one has told nothing
+
+
+@pytest.mark.parametrize("split", ["textbook", "optimal"])
+def test_the_stream_that_is_drawn_has_the_law_of_the_sparse_vector(split):
+    """20,000 draws; each frequency is off by more than 6.2 standard deviations less than once in 1e9."""
+    sparse = dp.Sparse(epsilon=4, threshold=1, count=2, step=1, split=split)
+    values, n = [0, 1, 2, 0], 20_000
+    law = sparse.law(values)
+    seen = Counter(tuple(each.above for each in _play(sparse, values)) for _ in range(n))
+    assert set(seen) <= set(law)
+    for output, probability in law.items():
+        chance = float(probability)
+        assert abs(seen[output] - n * chance) <= 6.2 * math.sqrt(n * chance * (1 - chance)) + 1
 
 
 def test_somebody_leaks_with_the_stated_probability():

@@ -1,6 +1,9 @@
 """Answers that stay: their address, their files, who may see them, signed receipts, two compared."""
 
+import html
 import json
+import re
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -146,3 +149,21 @@ def test_whoever_is_signed_in_keeps_the_frame_on_a_page_that_says_no(visitor):
     refused = visitor.get("/owner")
     assert refused.status_code == 403
     assert "Sign out" in refused.text
+
+
+def test_beside_a_median_its_neighbours_are_one_click_away_and_not_charged_by_it(town, visitor):
+    visitor.signed_in("ann")
+    sql = 'SELECT city, MEDIAN(debt) AS "the middle" FROM town GROUP BY city'
+    charge = town.ask(sql, who="ann", epsilon=0.5).json["receipt"]["charge"]
+    page = html.unescape(visitor.get(f"/datasets/town/answers/{charge}").text)
+    assert "between it and the exact one" in page  # how far in ranks, in words
+    link = re.search(r'href="([^"]+)">Ask for the 45% and 55% quantiles', page)[1]
+    spent = town.spent()
+    asked = parse_qs(urlsplit(link).query)["sql"][0]
+    assert 'QUANTILE(debt, 0.45) AS "the middle_45"' in asked
+    assert "QUANTILE" in html.unescape(visitor.get(link).text)
+    assert town.spent() == spent
+    rows = town.ask(asked, who="ann", epsilon=50).json["rows"]
+    assert all(row["the middle_45"] <= row["the middle"] <= row["the middle_55"] for row in rows)
+    other = town.ask(COUNT, who="ann", epsilon=0.5).json["receipt"]["charge"]
+    assert "45% and 55%" not in visitor.get(f"/datasets/town/answers/{other}").text

@@ -39,7 +39,9 @@ def shown(visitor):
 
 def test_a_watch_is_opened_asked_until_it_is_finished_and_removed(visitor, town):
     before = town.spent().epsilon
+    assert "if the server stops, the watch ends, stays charged" in shown(visitor)  # said before it is paid
     watch = begin(visitor, threshold="101")
+    assert "if the server stops, the watch ends, and stays charged" in shown(visitor)
     assert town.spent().epsilon - before == 2
     for sql in (f"{COUNT} WHERE person < 0", COUNT):
         assert visitor.send_form(f"{watch}/test", seen_at=PLACE, sql=sql).status_code == 303

@@ -7,12 +7,13 @@ tests/pictures/test_lab_pictures.py
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from discreet.apps.pictures.picture import Picture
 from discreet.apps.pictures.theme import Json, axis, dots, line, log_axis, scientific
 from discreet.errors import InvalidParameter
 from discreet.kernel.accounting import Experiment
-from discreet.kernel.mechanisms import AboveThreshold, RandomizedResponse, Sparse
+from discreet.kernel.mechanisms import AboveThreshold, Laplace, RandomizedResponse, Sparse
 from discreet.kernel.numerics import Real, exact_delta, exact_epsilon, exact_positive, exact_whole
 
 # Advanced composition at work: the log ratio of views, round by round, under its bounds.
@@ -144,21 +145,21 @@ def truth_probability() -> Picture:
 
 
 def stream(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Picture:
-    """Put the values to the sparse vector, one by one, until it is finished, and draw what it said.
+    """Put values to a sparse vector of these parameters, one by one, until it is finished; draw what it saw.
 
-    The values are shown too: this is a picture for learning, and not a release.
+    Values, noise and noisy threshold are all shown: this is a picture for learning, and not a release.
     """
     if sparse.finished or not values:
         raise InvalidParameter(
             "a stream's picture must begin with an open sparse vector and values.", parameter="sparse"
         )
-    said = list(_said(sparse, values))
-    above = [i for i, answer in enumerate(said) if answer]
-    below = [i for i, answer in enumerate(said) if not answer]
+    said = list(_play(sparse, values))
+    above = [i for i, each in enumerate(said) if each.above]
+    below = [i for i, each in enumerate(said) if not each.above]
     threshold = float(sparse.threshold)
     false = [i for i in above if values[i] < threshold]
     far = sparse.margin(queries=len(values))
-    stopped = f"it stopped at {len(said)}" if sparse.finished else "it did not stop"
+    stopped = f"it stopped at {len(said)}" if len(above) == sparse.count else "it did not stop"
     return Picture(
         title="Which values are above the threshold?",
         subtitle=f"“above” {len(above)} times of at most {sparse.count}; {stopped} of {len(values)}",
@@ -172,18 +173,26 @@ def stream(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Picture:
                 **line([1, len(values)], [threshold, threshold], name="threshold"),
                 "line": {"color": "@ink", "width": 1.5, "dash": "dash"},
             },
+            {
+                **line(range(1, len(said) + 1), [each.threshold for each in said], name="threshold + noise"),
+                "line": {"color": "@2", "width": 1.5, "shape": "hv"},
+            },
             _answers(
-                [i + 1 for i in below], [values[i] for i in below], name="said “below”", index=0, size=6
+                [i + 1 for i in below], [said[i].value for i in below], name="value + noise: “below”", size=6
             ),
             _answers(
-                [i + 1 for i in above], [values[i] for i in above], name="said “above”", index=1, size=14
+                [i + 1 for i in above],
+                [said[i].value for i in above],
+                name="value + noise: “above”",
+                index=1,
+                size=14,
             ),
             *(
                 [
                     _answers(
                         [i + 1 for i in false],
                         [values[i] for i in false],
-                        name="a false alarm",
+                        name="a false alarm: its true value",
                         index=4,
                         size=6,
                     )
@@ -204,15 +213,37 @@ def _band(ends: Sequence[float], low: float, high: float) -> list[dict[str, obje
     return [lower, {**upper, "fillcolor": "@0/0.12", "showlegend": True}]
 
 
-def _said(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Iterator[bool]:
+class Comparison(NamedTuple):
+    """A value with its noise, the threshold with its own, and what was said."""
+
+    value: float
+    threshold: float
+    above: bool
+
+
+def _play(sparse: Sparse | AboveThreshold, values: Sequence[float]) -> Iterator[Comparison]:
+    """Yield the comparisons of another stream of the same law, whose noise may be seen: it protects no
+    one.
+    """
+    far, noise = sparse.sensitivity, sparse.noise
+    on_threshold, on_value = (
+        Laplace(scale=far * multiple, sensitivity=far, step=sparse.step)
+        for multiple in (noise.threshold, noise.query)
+    )
+    at = int(sparse.threshold) if sparse.threshold.denominator == 1 else float(sparse.threshold)
+    given, threshold = 0, on_threshold.release(at)
     for value in values:
-        yield sparse.test(value)
-        if sparse.finished:
+        noisy = on_value.release(value)
+        yield Comparison(float(noisy), float(threshold), noisy >= threshold)
+        given += noisy >= threshold
+        if given == sparse.count:
             return
+        if noisy >= threshold and given % noise.answers == 0:
+            threshold = on_threshold.release(at)
 
 
 def _answers(
-    x: Sequence[float], y: Sequence[float], *, name: str, index: int, size: int
+    x: Sequence[float], y: Sequence[float], *, name: str, size: int, index: int = 0
 ) -> dict[str, object]:
     marks = dots(x, y, name=name, index=index)
     return {**marks, "marker": {**marks["marker"], "size": size}}

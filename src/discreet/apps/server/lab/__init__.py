@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from discreet.apps.server import documentation
 from discreet.apps.server.http_errors import as_json, busy, handle_failures
 from discreet.apps.server.journal import HideInternalErrors, SecurityHeaders
-from discreet.apps.server.lab.exhibits import EXHIBITS, show
+from discreet.apps.server.lab.exhibits import EXHIBITS, drawing_of, exhibit_of, show
 from discreet.apps.server.limits import Rate
 from discreet.apps.server.pages.rendering import page, read_theme, static_file
 from discreet.apps.site import folder
@@ -38,6 +38,25 @@ def router() -> APIRouter:
         theme, draw = read_theme(given.pop("theme", "light")), _read_draw(given.pop("draw", "0"))
         drawn = partial(show, name, given, theme=theme, draw=draw)
         return as_json(await asyncio.get_running_loop().run_in_executor(drawer, drawn))
+
+    @routes.get("/lab/{name}")
+    async def plain(name: str, request: Request) -> Response:
+        """Show one exhibit without a script: its picture, its numbers, and a form for other settings."""
+        if not rate.allows(request.client.host if request.client else ""):
+            raise busy()
+        exhibit, chosen = exhibit_of(name), dict(request.query_params)
+        draw = _read_draw(chosen.pop("draw", "0"))
+        drawn = partial(drawing_of, name, chosen, draw)
+        drawing = await asyncio.get_running_loop().run_in_executor(drawer, drawn)
+        return page(
+            "exhibit.html",
+            exhibit=exhibit,
+            titles=titles(),
+            drawing=drawing,
+            svg=drawing.picture._repr_html_(),
+            chosen=chosen,
+            next=(draw + 1) % DRAWS,
+        )
 
     @routes.get("/static/{name}")
     def static(name: str) -> Response:

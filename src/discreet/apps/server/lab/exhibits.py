@@ -226,10 +226,15 @@ def exhibit_of(name: str) -> Exhibit:
     return found
 
 
-def show(name: str, chosen: Mapping[str, str], *, theme: Theme, draw: int = 0) -> dict[str, Json]:
-    """Return the figure and the facts of an exhibit. `draw` only distinguishes draws; it seeds nothing."""
+def drawing_of(name: str, chosen: Mapping[str, str], draw: int = 0) -> Drawing:
+    """Return the drawing of an exhibit. `draw` only distinguishes draws; it seeds nothing."""
     settings = read_settings(exhibit_of(name).controls, chosen)
-    drawing = _draw(name, tuple(settings.items()), draw)
+    return _draw(name, tuple(settings.items()), draw)
+
+
+def show(name: str, chosen: Mapping[str, str], *, theme: Theme, draw: int = 0) -> dict[str, Json]:
+    """Return the figure and the facts of an exhibit, for the script that draws it."""
+    drawing = drawing_of(name, chosen, draw)
     facts = [{"label": label, "value": value} for label, value in drawing.facts]
     return {**figure_of(drawing.picture, theme), "facts": facts}
 

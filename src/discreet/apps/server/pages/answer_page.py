@@ -7,6 +7,7 @@ Tested by: tests/server/pages/test_answers.py
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, TypeAlias
@@ -18,6 +19,7 @@ from discreet.apps.server.http_errors import as_json, busy, not_found
 from discreet.apps.server.kept_answers import KeptAnswer
 from discreet.apps.server.limits import Rate
 from discreet.apps.server.pages.gauge import price_words
+from discreet.apps.server.pages.question_builder import sql_name
 from discreet.apps.server.pages.rendering import WIDTHS, cell_of, margin, page
 from discreet.apps.server.pages.session_auth import PageRoute, Visitor, session_auth
 from discreet.apps.server.people import Person
@@ -71,6 +73,7 @@ def _facts(kept: KeptAnswer, asked: Mapping[str, str], address: str, parts: int)
         "sentences": receipt["plan"],
         "question": receipt["question"],
         "key": fingerprint(kept.signed["signature"]["key"]),
+        "beside": beside_median(str(receipt["question"])),
         "copies": copies(address, str(receipt["question"]), kept, part=kept.part + 1 if parts > 1 else None),
         "view": None,
         "charts": None,
@@ -137,6 +140,25 @@ def copies(
     )
     curl = f'curl -H "Authorization: Bearer $DISCREET_TOKEN" \\\n  "{table}"'
     return [("Python", python), ("cURL", curl), ("SQL", question)]
+
+
+_MEDIAN = re.compile(r'\bQUANTILE\(([\w".]+), 0\.5\)(?: AS (?:"([^"]+)"|(\w+)))?')
+
+
+def beside_median(question: str) -> str:
+    """Return a question with the 45% and 55% quantiles beside its median; empty where it has none.
+
+    The question is as receipts write it, where a median is a quantile of 0.5.
+
+    >>> beside_median("SELECT QUANTILE(age, 0.5) AS a FROM people")
+    'SELECT QUANTILE(age, 0.45) AS a_45, QUANTILE(age, 0.5) AS a, QUANTILE(age, 0.55) AS a_55 FROM people'
+    """
+    found = _MEDIAN.search(question)
+    if found is None or question.count("QUANTILE(") > 1:
+        return ""
+    value, name = found[1], found[2] or found[3] or "median"
+    low, high = (f"QUANTILE({value}, 0.{end}) AS {sql_name(f'{name}_{end}')}" for end in (45, 55))
+    return f"{question[: found.start()]}{low}, {found[0]}, {high}{question[found.end() :]}"
 
 
 class TableView:
