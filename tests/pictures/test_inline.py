@@ -59,3 +59,22 @@ def test_what_cannot_be_drawn_is_a_gap_and_nothing_fails():
     assert "<svg" in draw_inline("<b>", "&", [trace], {})
     assert "<svg" in draw_inline("none", "", [{"type": "scatter", "x": [], "y": []}], {})
     assert f'height="{HEIGHT:.0f}"' in draw_inline("none", "", [{"type": "bar", "x": ["a"], "y": [1]}], {})
+
+
+def test_a_band_is_filled_between_its_two_curves_in_the_colour_that_its_legend_names():
+    under = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [1, 1], "line": {"width": 0}}
+    over = {**under, "y": [2, 2], "name": "band", "fill": "tonexty", "fillcolor": "@3/0.12"}
+    curve = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [0, 1],
+        "y": [0, 3],
+        "name": "curve",
+        "line": {"color": "@1"},
+    }
+    svg = draw_inline("A band", "", [under, over, curve], {})
+    (area,) = re.findall(r"<polygon[^>]*>", svg)
+    assert 'class="f-3"' in area
+    corners = [tuple(map(float, each.split(","))) for each in re.search(r'points="([^"]+)"', area)[1].split()]
+    assert len(corners) == 4
+    assert len({x for x, _ in corners}) == len({y for _, y in corners}) == 2

@@ -210,7 +210,7 @@ def _band(ends: Sequence[float], low: float, high: float) -> list[dict[str, obje
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     lower = {**line(ends, [low, low], name="noise decides"), **edge}
     upper = {**line(ends, [high, high], name="noise decides"), **edge, "fill": "tonexty"}
-    return [lower, {**upper, "fillcolor": "@0/0.12", "showlegend": True}]
+    return [lower, {**upper, "fillcolor": "@3/0.15", "showlegend": True}]
 
 
 class Comparison(NamedTuple):

@@ -46,6 +46,8 @@ def draw_inline(
     for shape in axes.get("shapes", ()):
         _draw_shape(drawing, shape, across, first)
     for place, trace in enumerate(traces):
+        if place and trace.get("fill") == "tonexty":
+            _draw_band(drawing, traces[place - 1 : place + 1], across, upward[str(trace.get("yaxis", "y"))])
         _draw_trace(drawing, trace, Frame(across, upward[str(trace.get("yaxis", "y"))], place, _bars(traces)))
     _draw_legend(drawing, named)
     return drawing.markup()
@@ -199,6 +201,14 @@ def _draw_curve(
         drawing.line(curve, colour, width=float(trace.get("line", {}).get("width", 2)))
 
 
+def _draw_band(drawing: Drawing, ends: Sequence[Mapping[str, Json]], across: Scale, upward: Scale) -> None:
+    """Fill what lies between two curves."""
+    under, over = (_points(each, across, upward) for each in ends)
+    edge = [(x, y) for _, x, y in (*over, *reversed(under))]
+    if len(edge) > 2:
+        drawing.area(edge, _colour(ends[1], 0), opacity=0.13)
+
+
 def _draw_bars(
     drawing: Drawing, colour: str, points: Sequence[tuple[int, float, float]], frame: Frame
 ) -> None:
@@ -257,8 +267,8 @@ def _bars(traces: Sequence[Mapping[str, Json]]) -> int:
 
 def _colour(trace: Mapping[str, Json], index: int) -> str:
     """Return the series that a trace is drawn as: the first of its own colours, else its place."""
-    for part in ("line", "marker"):
-        token = trace.get(part, {}).get("color")
+    fill = trace.get("fillcolor") if trace.get("fill") == "tonexty" else None
+    for token in (fill, *(trace.get(part, {}).get("color") for part in ("line", "marker"))):
         if isinstance(token, str) and token[:1] == "@":
             return token[1:].partition("/")[0]
     return str(index % 6)
