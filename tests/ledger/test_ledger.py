@@ -343,6 +343,26 @@ def test_a_known_schema_under_a_new_id_needs_the_owners_word(world):
     ledger.verify()
 
 
+def test_no_change_of_columns_leads_to_a_second_budget_for_the_same_people(world):
+    """By another file: to columns that another data set has, or away from one's own, for a new name."""
+    world.open()
+    world.open(dataset="school", schema="grade integer")
+    with pytest.raises(PolicyViolation, match="other people"):
+        world.open(dataset="school")  # the columns of the bank
+    assert world.open(dataset="school", schema="grade integer").remaining == PureDP(1)
+    world.open(schema="city text, debt number, opened date", version="2")
+    with pytest.raises(PolicyViolation, match="other people"):
+        world.open(dataset="bank again")  # the columns that the bank had before
+    world.open(schema="grade integer", other_people="customers go to no school", version="3").verify()
+
+
+def test_who_was_said_to_be_other_people_is_not_asked_about_again(world):
+    world.open()
+    world.open(dataset="abroad", other_people="customers abroad")
+    for dataset in ("bank", "abroad"):  # both get the same new column
+        world.open(dataset=dataset, schema="city text, debt number, opened date", version="2").verify()
+
+
 def test_two_data_sets_keep_their_own_accounts(world, names):
     spend(world.open(), names, 0.5)
     spend(world.open(dataset="school", schema="grade integer"), names, 0.25)

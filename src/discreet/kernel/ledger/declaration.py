@@ -187,21 +187,24 @@ class Declaration:
 
     def with_labels_of(self, other: "Declaration") -> "Declaration":
         """Return this declaration with what an owner changes by opening: version, limits, sharing, ration,
-        and the schema, if it is known.
+        and the columns, where these are known; those of earlier versions stay known.
         """
         return replace(
             self,
             version=other.version,
             limits=other.limits,
-            schema=other.schema or self.schema,
+            schema=",".join(sorted(self._tables | other._tables)),
             answers=other.answers,
             ration=other.ration,
         )
 
     def is_like(self, other: "Declaration") -> bool:
-        """Return whether a table of each has the same columns: they may well be about the same people."""
-        mine, theirs = (set(each.schema.split(",")) - {""} for each in (self, other))
-        return bool(mine & theirs)
+        """Return whether a table of each had the same columns: they may well be about the same people."""
+        return bool(self._tables & other._tables)
+
+    @property
+    def _tables(self) -> set[str]:
+        return set(self.schema.split(",")) - {""}
 
 
 def _digests(tables: str | Sequence[str]) -> str:

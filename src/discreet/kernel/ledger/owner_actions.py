@@ -84,20 +84,29 @@ def register(transaction: Transaction, declaration: Declaration, other_people: s
         return
     known = Declaration.from_json(text)
     declaration.check_same(known)
-    if not known.schema:  # its columns were out of reach so far
-        _check_other_people(transaction, declaration, other_people)
+    _check_other_people(transaction, declaration, other_people, known=known)
     relabelled = known.with_labels_of(declaration)
     if relabelled != known:
         _record(transaction, known, relabelled, reason="opened with other labels")
 
 
-def _check_other_people(transaction: Transaction, declaration: Declaration, other_people: str | None) -> None:
-    known = [Declaration.from_json(text) for text in transaction.datasets().values()]
-    alike = [each for each in known if each.is_like(declaration) and each.dataset != declaration.dataset]
+def _check_other_people(
+    transaction: Transaction,
+    declaration: Declaration,
+    other_people: str | None,
+    *,
+    known: Declaration | None = None,
+) -> None:
+    """Refuse columns that another data set has, unless the owner said of the two that their people differ."""
+    every = [Declaration.from_json(text) for text in transaction.datasets().values()]
+    others = [each for each in every if each.dataset != declaration.dataset]
+    alike = [each for each in others if each.is_like(declaration)]
+    if known is not None:
+        alike = [each for each in alike if not each.is_like(known)]
     if alike and not other_people:
         raise PolicyViolation(
-            f"data set '{declaration.dataset}' has the columns of '{alike[0].dataset}', and a new id would "
-            "open a new budget for the same people. If they are other people, say so: other_people='<why>'.",
+            f"data set '{declaration.dataset}' has the columns of '{alike[0].dataset}', and would have a "
+            "second budget for the same people. If they are other people, say so: other_people='<why>'.",
             dataset=declaration.dataset,
         )
 
