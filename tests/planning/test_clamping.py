@@ -12,6 +12,7 @@ from discreet.asking.planning import Bernstein, ExactPlan, Lattice, Limit
 from discreet.asking.planning.clamping import OWN, AfterOwnEnds, AfterWeights, ChooseEnd, Clamped
 from discreet.asking.planning.scaling import enlarge
 from discreet.asking.queries import Key, Name, evaluate
+from discreet.asking.release import rehearse_draws
 from discreet.kernel.mechanisms.ladder import ONE
 from discreet.kernel.plan import Output, Released
 
@@ -149,3 +150,37 @@ def test_groups_that_overlap_or_a_price_without_room_for_rounding_do_not_fit(vis
     assert choose.mechanism.epsilon == later.price.epsilon * OWN * Fraction(ONE, ONE + 1)
     assert choose.loss.epsilon(delta=0.0) == pytest.approx(float(later.price.epsilon * OWN), rel=1e-12)
     assert not replace(choose, plan=replace(choose.plan, limit=Limit.of(2))).fits("add/remove")
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 40}, {"rho": 40}])
+@pytest.mark.parametrize(
+    ("question", "percent"),
+    [
+        ("SELECT AVG(cost) AS m FROM v", {85}),
+        ("SELECT ward, AVG(cost) AS m FROM v GROUP BY ward", {80, 86, 88}),
+        ("SELECT ward, STDDEV(cost) AS m FROM v GROUP BY ward", {80, 86, 88}),
+    ],
+)
+def test_intervals_are_as_wide_as_the_noise_that_was_drawn(question, percent, price, visits, tmp_path):
+    """The fault: ends cost a part of the price, and intervals are those of all of it."""
+    budget = {next(iter(price)): 10**4}
+    with opened(visits, tmp_path, budget=budget) as curator:
+        plan, engine = curator.explain(question, **price), curator.resources.engine()
+        done, (outcome,), ran = rehearse_draws(plan, engine.run)
+    (estimator,), noise = done.sets[0].estimators, ran[-1].draw.mechanism
+    for row in outcome.numbers:
+        parts = len(ran[-1].draw.plan.measures)
+        each = 1 - Fraction(1, 100) / parts
+        assert estimator._around(row, Fraction(99, 100)) == math.ceil(noise.error(confidence=each))
+        assert row[parts + 1] in percent
+    (tmp_path / "narrow").mkdir()
+    narrow = opened(visits, tmp_path / "narrow", budget=budget, bounds={"cost": (0, 2)})
+    with narrow as curator:
+        _, (outcome,), _ = rehearse_draws(curator.explain(question, **price), curator.resources.engine().run)
+    assert {row[-2] for row in outcome.numbers} == {100}
+
+
+def test_what_is_said_of_noise_before_leaves_out_the_price_of_ends(visits, tmp_path):
+    (line,) = [each for each in opened(visits, tmp_path).explain(BY_WARD, epsilon=1).sentences()
+               if each.startswith("Noise")]  # fmt: skip
+    assert line.split("deviation ")[1].startswith("1.76")  # √2 / 0.8

@@ -106,3 +106,21 @@ def test_stages_under_a_stated_limit_replay_alike(relation):
         report = stage.run(BY_WARD, epsilon=0.1, limit={"n": 3, "s": 700})
         assert not report.violated, report
         assert report.answered == report.pairs
+
+
+def test_one_stated_count_states_the_limit_of_all_counts(opened):
+    """Counts share a limit, so that none is left to be found."""
+    counts = "SELECT ward, COUNT(*) AS n, COUNT(cost) AS k FROM visits GROUP BY ward"
+    assert opened(budget=dp.GDP(2)).explain(counts, rho=0.5, limit={"n": 4}).weighs
+
+
+@pytest.mark.parametrize("question", [BY_WARD, MEANS])
+@pytest.mark.parametrize("first", [0.3, 0.99])
+def test_a_stored_answer_is_read_by_the_noise_it_was_drawn_with_at_any_confidence(question, first, opened):
+    """What is charged is a promise: it does not tell which noise was drawn after a limit was found."""
+    curator = opened(budget=dp.ZCDP(100))
+    answer, second = curator.ask(question, rho=2, confidence=first), Fraction(7, 10)
+    again = curator.ask(question, rho=2, confidence=second)
+    assert not again.charged
+    assert again.records(confidence=second) == answer.records(confidence=second)
+    assert again.records(confidence=first) == answer.records(confidence=first)

@@ -16,7 +16,7 @@ from typing import Any
 from discreet.asking.planning.choose_noise import largest_epsilon, least_noise
 from discreet.asking.planning.contribution import weighted_reach_of
 from discreet.asking.planning.exact import Bernstein, ExactPlan, ExactTable, RowCount
-from discreet.asking.planning.limit_stages import Limited, Masses, noise_for_one, promise_of, what_of
+from discreet.asking.planning.limit_stages import JUDGED, Limited, Masses, noise_for_one, promise_of, what_of
 from discreet.asking.planning.price import Share
 from discreet.asking.planning.scaling import enlarge
 from discreet.asking.planning.stages import AddNoise, Stage, TableStage
@@ -45,6 +45,15 @@ def is_wide(stage: Limited) -> bool:
     first = stage.plan.measures[0]
     wide = isinstance(first, Bernstein) and first.lattice.width >= _NARROW
     return wide and stage.terms.relation == "add/remove" and not stage.terms.gaussian
+
+
+def least_left(stage: Limited) -> int:
+    """Return what percentage of its price a mean's numbers have at least, where its range is narrowed."""
+    return _left(JOINT + WEIGHED + OWN if stage.plan.keys else PART)
+
+
+def _left(spent: Fraction) -> int:
+    return int(100 * (1 - spent))
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,8 @@ class Clamped(Later[ExactPlan, ExactTable]):
         if self.plan.keys:
             spent = f"with {float(JOINT + WEIGHED + OWN):.0%} of its part of the price"
             found = f"{ends}, in groups of many units each its own, {spent}."
-        return [found, *self.mean.sentences]
+        left = Fraction(least_left(self.mean), 100)
+        return [found, *replace(self.mean, share=self.mean.share.times(left)).sentences]
 
     def ready(self, released: Released) -> tuple[Stage, ...]:
         labels = released.groups if self.plan.labels is None else self.plan.labels
@@ -197,14 +207,15 @@ class AfterEnd(Later[ExactPlan, ExactTable]):
         mean = replace(self.mean, plan=replace(self.mean.plan, measures=measures), limit=measures[0].largest)
         if 1 < len(mean.plan.labels or ()) <= _GROUPS and measures[0].lattice.width >= _NARROW:
             return weigh(mean), AfterWeights(mean)
-        return replace(mean, share=self.rest).under(measures[0].largest)
+        spent = JOINT if 1 < len(mean.plan.labels or ()) <= _GROUPS else PART
+        return replace(mean, share=self.rest).under(measures[0].largest, left=_left(spent))
 
 
 def weigh(mean: Limited) -> AddNoise:
     """Return the noisy count of units in each group, where a unit's rows weigh as one together."""
     plan = replace(mean.plan, measures=(_rows(mean.plan),), limit=Limit.of(1))
     reach = weighted_reach_of(plan, mean.terms.relation)
-    noise = least_noise(reach, mean.share.times(WEIGHED), confidence=mean.terms.confidence)  # type: ignore[arg-type]
+    noise = least_noise(reach, mean.share.times(WEIGHED), confidence=JUDGED)  # type: ignore[arg-type]
     return AddNoise(mean.part, None, plan, noise, 0)
 
 
@@ -231,7 +242,8 @@ class AfterWeights(Later[ExactPlan, ExactTable]):
         least += math.ceil(_CLIMBS * _HALVES * SLOPE / epsilon) * Limit.of(1).one
         cells = tuple(cell for cell, units in enumerate(released.outputs[-1].numbers) if units >= least)
         if not cells:
-            return replace(mean, share=mean.share.times(1 - JOINT - WEIGHED)).under(mean.limit or 1)
+            rest = replace(mean, share=mean.share.times(1 - JOINT - WEIGHED))
+            return rest.under(mean.limit or 1, left=_left(JOINT + WEIGHED))
         return _choose(mean, own, level, cells), AfterOwnEnds(replace(mean, share=left), cells)
 
 
@@ -259,7 +271,9 @@ class AfterOwnEnds(Later[ExactPlan, ExactTable]):
             shorter[cell] = min(max(_HALVES - int(chosen) - _SPARE, 0), first.lattice.width.bit_length() - 1)
         shifts = tuple(shorter.values())
         scaled = tuple(enlarge(each, plan, shifts) for each in plan.measures)  # type: ignore[arg-type]
-        return replace(mean, plan=replace(plan, measures=scaled)).under(first.largest, shifts)
+        return replace(mean, plan=replace(plan, measures=scaled)).under(
+            first.largest, shifts, _left(JOINT + WEIGHED + OWN)
+        )
 
 
 def narrowed(measure: object, chosen: int) -> Bernstein:

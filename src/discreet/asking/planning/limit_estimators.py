@@ -7,7 +7,7 @@ confidence, since scaling only takes away; the upper end is about the truth unde
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -155,13 +155,15 @@ class LimitedTotal(Estimator):
 class Basis(Estimator):
     """An aggregate from parts that a row moves together by one: a polynomial over [low, low + width].
 
-    The width that the widest range has in the end is the number that follows the parts; then by how many
-    halves that of the group is shorter.
+    The width that the widest range has in the end is the number that follows the parts; then what percentage
+    of the price the parts had, and by how many halves the group's range is shorter. `left` is the least that
+    this percentage may be.
     """
 
     limited: Limited
     lowest: int
     step: Fraction
+    left: int
 
     @property
     def _degree(self) -> int:
@@ -175,7 +177,7 @@ class Basis(Estimator):
 
     def _own_width(self, row: Row) -> Fraction:
         """Return the width of the group's own range, which its values were enlarged from."""
-        return Fraction(self._width(row), 1 << row[self.limited.column + self._degree + 2])
+        return Fraction(self._width(row), 1 << row[self.limited.column + self._degree + 3])
 
     def _one(self, row: Row) -> int:
         """Return what one unit adds to all parts together."""
@@ -184,7 +186,9 @@ class Basis(Estimator):
     def _around(self, row: Row, confidence: Fraction) -> int:
         """Return how far noise takes each part, if all hold together."""
         each = 1 - (1 - confidence) / (self._degree + 1)
-        return math.ceil(_reach(self.limited, self._width(row) ** self._degree, 1, each))
+        left = Fraction(row[self.limited.column + self._degree + 2], 100)
+        limited = replace(self.limited, share=self.limited.share.times(left))
+        return math.ceil(_reach(limited, self._width(row) ** self._degree, 1, each))
 
     def note(self, rows: Sequence[Row]) -> str:
         ends = sorted({(self.lowest + self._own_width(row)) * self.step for row in rows})
@@ -227,7 +231,7 @@ class BasisMean(Basis):
             return None
         first = self.limited.plan.measures[0]
         assert isinstance(first, Bernstein)
-        row = (0,) * (self.limited.column + self._degree + 1) + (first.lattice.width, 0)
+        row = (0,) * (self.limited.column + self._degree + 1) + (first.lattice.width, self.left, 0)
         off = self._around(row, confidence) / self._one(row)
         return min(off / population, 1.0) * first.lattice.width * float(self.step)
 

@@ -34,6 +34,7 @@ CUT = Fraction(1, 20)  # of the price: how many units are above the limit
 _LEVEL = Fraction(1, 4)  # of all noise: what a rung may cut, as that moves all numbers one way
 _SLOPE = Fraction(9, 8)  # a rung lower in a price for few units is worse than a rung higher
 _LEAST, _MOST = Fraction(1, 20), Fraction(2, 5)  # of the price, that goes into finding the limit
+JUDGED = Fraction(19, 20)  # the confidence at which noises are compared: a stored answer is read at any
 
 
 def ladder(first: int, top: int) -> tuple[int, ...]:
@@ -164,7 +165,9 @@ class AddNoiseToAll(TableStage):
     kind = "noise"
 
     mechanism: Noise
-    facts: tuple[int, ...]  # the limit and how many groups there are; of a mean, how wide its range is
+    facts: tuple[
+        int, ...
+    ]  # the limit and how many groups there are; of a mean, its width and percent of price
     counted: int  # how many stages before told of the limit: units above it, and how much is there
     shifts: tuple[int, ...] = ()  # of a mean: by how many halves each group's range is shorter
 
@@ -314,7 +317,7 @@ class Limited(Later[ExactPlan, ExactTable]):
     @property
     def numbers(self) -> int:
         """How many numbers each group gets."""
-        return len(self.plan.measures) + (6 if self.counting else 2)
+        return len(self.plan.measures) + (6 if self.counting else 3)
 
     def ready(self, released: Released) -> tuple[Stage, ...]:
         labels = released.groups if self.plan.labels is None else self.plan.labels
@@ -368,14 +371,15 @@ class Limited(Later[ExactPlan, ExactTable]):
         """Return the noise on how many units are within and above the limit."""
         return self._least(two_counts(self.terms.relation), self.share.times(CUT))
 
-    def under(self, limit: int, shifts: tuple[int, ...] = ()) -> tuple[Stage, ...]:
-        """Return the stages once the limit is known, in steps; of a mean also where groups end."""
+    def under(self, limit: int, shifts: tuple[int, ...] = (), left: int = 100) -> tuple[Stage, ...]:
+        """Return the stages once the limit is known, in steps; of a mean also where groups end, and what
+        percentage of its price the share is."""
         plan = replace(self.plan, limit=Limit.of(limit))
         noise = self.noise(limit, len(self.plan.labels or ()))
         if not self.counting:
             (width,) = {each.lattice.width for each in plan.measures if isinstance(each, Bernstein)}
             even = (0,) * len(plan.labels or ())
-            return (AddNoiseToAll(self.part, self.column, plan, noise, (width,), 0, shifts or even),)
+            return (AddNoiseToAll(self.part, self.column, plan, noise, (width, left), 0, shifts or even),)
         facts = (limit, len(self.plan.labels or ()))
         above = replace(self.plan, excess=(Excess(0, 1, bits=0), Excess(limit, 1, bits=0)))
         told: list[Stage] = [CountAbove(self.part, None, above, self.count_noise())]
@@ -392,8 +396,7 @@ class Limited(Later[ExactPlan, ExactTable]):
         return self._least(weighted_reach_of(plan, self.terms.relation), rest)
 
     def _least(self, reach: Contribution | WeightedReach, share: Share) -> Noise:
-        confidence, gaussian = self.terms.confidence, self.terms.gaussian
-        return least_noise(reach, share, confidence=confidence, gaussian=gaussian)  # type: ignore[arg-type]
+        return least_noise(reach, share, confidence=JUDGED, gaussian=self.terms.gaussian)  # type: ignore[arg-type]
 
     @property
     def sentences(self) -> list[str]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from discreet.asking.planning.add_keys import select_keys
 from discreet.asking.planning.bound import exact_values, labels_of
-from discreet.asking.planning.clamping import Clamped, is_wide
+from discreet.asking.planning.clamping import Clamped, is_wide, least_left
 from discreet.asking.planning.draft import Draft, SetDraft
 from discreet.asking.planning.estimate import Estimator
 from discreet.asking.planning.exact import (
@@ -65,10 +65,11 @@ def limit_of(draft: Draft) -> int | str | None:
 
 
 def _all_stated(draft: Draft) -> bool:
-    """Return whether the question states every limit that it needs, so that none is to be found."""
-    stated = draft.options.limits(draft.question)
-    needs = [each.aggregate.function in (*_ROWS, "sum", "count_units") for each in draft.question.measures]
-    return all(limit or not need for limit, need in zip(stated, needs, strict=True))
+    """Return whether the question states every limit that it needs, so that none is to be found: for all
+    counts it is one."""
+    stated, own = draft.options.limits(draft.question), list(_kinds(draft.question))
+    known = {kind for limit, kind in zip(stated, own, strict=True) if limit}
+    return all(kind in known or isinstance(kind[0], Bernstein) for kind in own)
 
 
 def check_limits(draft: Draft) -> int | str | None:
@@ -136,7 +137,8 @@ def _plan_set(draft: Draft, part: int, chosen: tuple[int, ...], share: Share, li
         limited[kind] = _state_limit(stage, named[kind]) if named[kind] else _with_limit(stage, limit)
         column += limited[kind].numbers
     estimators = tuple(
-        _estimator(measure, limited[kind]) for measure, kind in zip(question.measures, own, strict=True)
+        _estimator(measure, limited[kind], search=limit == AUTO)
+        for measure, kind in zip(question.measures, own, strict=True)
     )
     for each in limited.values():
         stages.extend(_stages(each, search=limit == AUTO))
@@ -246,14 +248,15 @@ def _check(limited: Limited) -> None:
     check_widths(replace(limited.plan, excess=(*masses, spill_above(most))))
 
 
-def _estimator(measure: Measure, limited: Limited) -> Estimator:
+def _estimator(measure: Measure, limited: Limited, *, search: bool) -> Estimator:
     function, whole = measure.aggregate.function, measure.aggregate.type == "integer"
     first = limited.plan.measures[0]
     if isinstance(first, Bernstein):
         lattice: Lattice = first.lattice
+        left = least_left(limited) if search and is_wide(limited) else 100
         if function == "average":
-            return BasisMean(limited, lattice.lowest, lattice.step)
-        return BasisVariance(limited, lattice.lowest, lattice.step, function == "deviation")
+            return BasisMean(limited, lattice.lowest, lattice.step, left)
+        return BasisVariance(limited, lattice.lowest, lattice.step, left, function == "deviation")
     step = first.lattice.step if isinstance(first, Sum) else Fraction(1)
     own = exact_values(measure, set())[0]
     return LimitedTotal(limited, limited.plan.measures.index(own), step, whole)
