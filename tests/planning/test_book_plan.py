@@ -250,3 +250,21 @@ def test_tables_of_many_columns_are_read_in_few_passes():
     assert len(plans) <= 12  # 38 columns of 60 fit in one
     for columns, stage in zip(plan.measured, plan.stages, strict=True):
         assert [stage.plan.keys[axis] for axis in stage.axes] == [plan.book.keys[each] for each in columns]
+
+
+TINY = [5e-324, Fraction(1, 2**2000), 1e-200, Fraction(1, 2**122)]
+
+
+@pytest.mark.parametrize("price", [*TINY, 1e9, 1e300], ids=str)
+@pytest.mark.parametrize("named", ["rho", "mu"])
+def test_prices_whose_noise_no_number_holds_are_refused(named, price):
+    with pytest.raises(InvalidParameter) as error:
+        book(**{"rho": None, named: price})
+    assert error.value.fields["parameter"] == named
+
+
+@pytest.mark.parametrize("weight", [1e300, 5e-324, Fraction(2**1023), 1e13])
+@pytest.mark.parametrize("terms", [{}, {"rho": None, "epsilon": 1}, {"aim": "maximum"}])
+def test_weights_that_searches_cannot_add_up_are_refused(weight, terms):
+    with pytest.raises(InvalidParameter, match="weight"):
+        book({"active": weight, "city": 1}, **terms)

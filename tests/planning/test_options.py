@@ -67,3 +67,10 @@ def test_another_division_is_another_question(tmp_path):
 def test_weights_are_positive_and_name_columns(split):
     with pytest.raises(dp.InvalidParameter):
         epsilons(split=split)
+
+
+@pytest.mark.parametrize("rho", [5e-324, 1e-308, Fraction(1, 2**1100), Fraction(1, 2**122)], ids=float)
+def test_a_rho_whose_noise_no_double_holds_is_refused(rho):
+    with pytest.raises(dp.InvalidParameter) as error:
+        plan_asked(SQL, BANK, rho=rho)
+    assert error.value.fields["parameter"] == "rho"

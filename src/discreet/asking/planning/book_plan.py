@@ -24,7 +24,7 @@ from discreet.asking.planning.exact import ExactPlan, RowCount
 from discreet.asking.planning.limit_units import tables_of
 from discreet.asking.planning.marginals import Aim, Columns, Floats
 from discreet.asking.planning.plan import price_of
-from discreet.asking.planning.price import Price, Share
+from discreet.asking.planning.price import SMALLEST_RHO, Price, Share
 from discreet.asking.planning.weights import Limit
 from discreet.asking.planning.widths import check_widths
 from discreet.asking.planning.work import Work, work_of
@@ -226,12 +226,12 @@ def plan_book(
     if mu is not None:
         if terms.get("rho") is not None or terms.get("delta") is not None:
             raise InvalidParameter("a book must be asked with mu alone, or without it.", parameter="mu")
-        terms["rho"] = exact_positive(mu, name="mu") ** 2 / 2
+        terms["rho"] = _check_rho(exact_positive(mu, name="mu") ** 2 / 2, "mu")
     price, level = Price.read(**terms), exact_confidence(confidence)
     if price.share is None:
         raise InvalidParameter("a book must be asked with epsilon or rho, got within.", parameter="within")
-    if (price.share.rho or 0) > _MOST_RHO:
-        raise InvalidParameter(f"rho of a book must be at most {_MOST_RHO:,}.", parameter="rho")
+    if price.share.rho is not None:
+        _check_rho(price.share.rho, "rho")
     share = Share(price.share.epsilon, price.delta or Fraction(0), price.share.rho)
     book = read_book(tables, policy, table)
     rows_of_unit = _limit(book, policy, limit)
@@ -254,6 +254,16 @@ def plan_book(
         _work_of(book, noise, stages, policy),
         level,
     )
+
+
+def _check_rho(rho: Fraction, named: str) -> Fraction:
+    """Refuse a price whose noise is larger than all tables, or that is none."""
+    if not SMALLEST_RHO <= rho <= _MOST_RHO:
+        raise InvalidParameter(
+            f"{named} of a book must be such that rho, or mu^2/2, is from 2^-121 to {_MOST_RHO:,}.",
+            parameter=named,
+        )
+    return rho
 
 
 def _work_of(

@@ -31,6 +31,8 @@ from discreet.kernel.numerics import (
 TableLike: TypeAlias = str | Sequence[str] | Builder | Query
 Tables: TypeAlias = Sequence[TableLike] | Mapping[Any, Real]
 
+_MOST_WEIGHT = Fraction(10**12)
+
 
 @dataclass(frozen=True)
 class BookQuestion:
@@ -106,7 +108,7 @@ def read_book(tables: Tables, policy: Policy, name: str | None) -> BookQuestion:
             names.setdefault(each, each[1] or _name(question, place))
         for chosen in question.sets:
             table = frozenset(columns[place] for place in chosen)
-            weights[table] = max(weights.get(table, Fraction(0)), exact_positive(weight, name="weight"))
+            weights[table] = max(weights.get(table, Fraction(0)), _weight(weight))
         wanted |= levels
         texts.append(read.text + comment_of(levels))
     assert rows is not None
@@ -129,6 +131,14 @@ def read_book(tables: Tables, policy: Policy, name: str | None) -> BookQuestion:
     _check_keys(book)
     check_work([book.one_pass], policy)
     return book
+
+
+def _weight(given: Real) -> Fraction:
+    """Return the weight of a table: searches add them up as doubles."""
+    weight = exact_positive(given, name="weight")
+    if not 1 / _MOST_WEIGHT <= weight <= _MOST_WEIGHT:
+        raise InvalidParameter("weight of a table must be from 10^-12 to 10^12.", parameter="tables")
+    return weight
 
 
 def _named(question: Question, place: int, levels: Wanted) -> Named:

@@ -15,6 +15,7 @@ Within: TypeAlias = Real | Mapping[str, Real]
 Numbers: TypeAlias = tuple[tuple[str, Fraction], ...]  # by column
 
 SMALLEST_DELTA = Fraction(1, 2**200)
+SMALLEST_RHO = Fraction(1, 2**121)  # what the smallest epsilon costs in rho
 _KEYS_PART = 16  # a question with private keys takes this part of the opening delta by default
 
 
@@ -63,13 +64,21 @@ class Price:
             )
         failure = None if delta is None else _read_delta(delta)
         if rho is not None:
-            return cls(Share(rho=exact_positive(rho, name="rho")), None, failure)
+            return cls(Share(rho=_read_rho(rho)), None, failure)
         if epsilon is not None:
             return cls(Share(epsilon=exact_epsilon(epsilon)), None, failure)
         limits = list(within.values()) if isinstance(within, Mapping) else [within]
         for each in limits:
             exact_positive(each, name="within")  # type: ignore[arg-type]
         return cls(None, within, failure)
+
+
+def _read_rho(rho: Real) -> Fraction:
+    """Return a question's rho: one whose noise is a double."""
+    found = exact_positive(rho, name="rho")
+    if found < SMALLEST_RHO:
+        raise InvalidParameter("rho must be at least 2^-121. Name a larger one.", parameter="rho")
+    return found
 
 
 def _read_delta(delta: Real) -> Fraction:
