@@ -1,6 +1,7 @@
 """Charts: the shape follows the answer, every interval is drawn, and labels are only ever text."""
 
 import datetime
+import math
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -141,3 +142,21 @@ def test_an_elided_label_fits(text, width):
 def test_wide_letters_have_room_for_themselves(letter):
     """They are up to one em wide: an axis of short labels cut them."""
     assert text_width(letter * 3, 10) >= 30
+
+
+def test_an_interval_without_an_end_runs_to_the_edge_and_says_so():
+    """The fault: no whisker, as if the value had no error, or `inf` in words."""
+    rows, ends = [{"n": 100.0}], [{"n": Interval(90.0, math.inf)}]
+    tile = draw_chart(Drawable((), ("n",), rows, ends, 0.95)).markup()
+    assert "90 or more (95%)" in tile
+    assert "inf" not in tile.replace("info", "")
+    labels = [(kind,) for kind in "ab"]
+    found = table(("kind",), labels, values=[100, 50], reach=10.0)
+    found.intervals[1]["n"] = Interval(40.0, math.inf)
+    first, _, _, second, *_ = whiskers(draw_chart(found))
+    tops = [min(float(each.split(",")[1]) for each in line.get("points").split()) for line in (first, second)]
+    assert tops[1] < tops[0]  # of 50 or more, beyond 100 ± 10
+    for shape in (MONTHS, [(f"w{index}",) for index in range(9)]):
+        many = table(("kind",), shape)
+        many.intervals[0]["n"] = Interval(-math.inf, math.inf)
+        assert "inf" not in draw_chart(many).markup().replace("info", "")

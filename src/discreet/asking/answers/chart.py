@@ -12,7 +12,7 @@ from html import escape
 from typing import Literal, TypeAlias
 
 from discreet.asking.answers.svg import Drawing, Theme, elide, text_width, ticks
-from discreet.asking.answers.wording import cell, show_value
+from discreet.asking.answers.wording import cell, show_value, uneven_ends
 from discreet.asking.policy import Value
 from discreet.errors import InvalidParameter
 from discreet.kernel.numerics import Interval, readable
@@ -95,9 +95,14 @@ class _Mark:
 
     @property
     def ends(self) -> tuple[float, float]:
-        if self.interval is None or not all(map(math.isfinite, self.interval)):
-            return self.value, self.value
-        return self.interval.lower, self.interval.upper
+        """The ends of the interval; the value itself where one is unknown."""
+        low, high = self.interval or (self.value, self.value)
+        return low if math.isfinite(low) else self.value, high if math.isfinite(high) else self.value
+
+    def within(self, axis: tuple[float, float]) -> tuple[float, float]:
+        """Return the ends on an axis: an unknown one is that of the axis itself."""
+        low, high = self.interval or (self.value, self.value)
+        return max(low, axis[0]), min(high, axis[1])
 
 
 def _marks(table: Drawable, measure: str) -> list[_Mark]:
@@ -190,7 +195,8 @@ def _columns(
     height = 320.0
     drawing = _begin(table, measure, theme, width, height)
     marks = [mark for _, each in groups for mark, _ in each]
-    left, y = _value_axis(drawing, _scale(marks, zero=True), height - 34, top)
+    axis = _scale(marks, zero=True)
+    left, y = _value_axis(drawing, axis, height - 34, top)
     slot = (width - _RIGHT - left) / max(1, len(groups))
     for index, (label, bars) in enumerate(groups):
         each = min(64.0, slot * 0.8 / len(bars))
@@ -201,7 +207,7 @@ def _columns(
             drawing.rect(
                 x + 1, top, each - 2, base - top, colour, tip=mark.tip, opacity=_FADED if mark.faded else 0.85
             )
-            low, high = mark.ends
+            low, high = mark.within(axis)
             drawing.whisker((x + each / 2, y(low)), (x + each / 2, y(high)))
         drawing.text(left + slot * (index + 0.5), height - 14, elide(label, slot - 6), anchor="middle")
     return drawing
@@ -225,7 +231,8 @@ def _dots(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
         y = _TOP + 22 * index + 8
         colour = "muted" if mark.faded else "ink"
         drawing.text(left - 10, y + 4, elide(mark.label, left - 10), anchor="end", colour=colour)
-        drawing.whisker((x(mark.ends[0]), y), (x(mark.ends[1]), y))
+        low, high = mark.within(ends)
+        drawing.whisker((x(low), y), (x(high), y))
         drawing.dot(x(mark.value), y, "0", tip=mark.tip, hollow=mark.faded)
     return drawing
 
@@ -237,10 +244,11 @@ def _line(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing:
     points = [(_moment(mark.keys[0]), mark) for mark in marks]
     lowest = min(end for mark in marks for end in mark.ends)
     highest = max(end for mark in marks for end in mark.ends)
-    left, y = _value_axis(drawing, _scale(marks, zero=lowest < (highest - lowest) * 2), height - 34)
+    axis = _scale(marks, zero=lowest < (highest - lowest) * 2)
+    left, y = _value_axis(drawing, axis, height - 34)
     x = _at(points[0][0], points[-1][0], left + 6, width - _RIGHT - 6)
-    over = [(x(at), y(mark.ends[1])) for at, mark in points]
-    under = [(x(at), y(mark.ends[0])) for at, mark in reversed(points)]
+    over = [(x(at), y(mark.within(axis)[1])) for at, mark in points]
+    under = [(x(at), y(mark.within(axis)[0])) for at, mark in reversed(points)]
     drawing.area(over + under, "0", opacity=0.22)
     drawing.line([(x(at), y(mark.value)) for at, mark in points], "0", width=2)
     for at, mark in points if len(points) <= 80 else ():
@@ -297,7 +305,7 @@ def _heat_cell(
     (x, y), (width, height) = corner, size
     drawing.rect(x + 1, y + 1, width - 2, height - 2, "0" if mark.value >= 0 else "1", tip=mark.tip,
                  opacity=0.08 + 0.5 * abs(mark.value) / largest)  # fmt: skip
-    low, high = mark.ends
+    low, high = mark.interval or mark.ends
     drawing.rect(
         x + 3, y + height - 5, (width - 6) * min(1.0, (high - low) / 2 / largest), 2, "ink", opacity=0.6
     )
@@ -326,6 +334,8 @@ def _tiles(table: Drawable, measure: str, theme: Theme, width: float) -> Drawing
         said = "chosen by noise, without an interval"
         if interval is not None:
             ends = " to ".join(show_value(end, interval) for end in interval)
+            if not all(map(math.isfinite, interval)):
+                ends = uneven_ends(row[name], interval) or ends
             said = f"{ends} ({table.confidence:.0%})"
         drawing.text(x + 14, y + 78, elide(said, tile - 24), colour="muted")
     return drawing

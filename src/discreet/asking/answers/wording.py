@@ -63,6 +63,8 @@ def uneven_ends(value: Value, interval: Interval) -> str | None:
 
     >>> uneven_ends(5.0, Interval(0.0, 11358.8)), uneven_ends(20.0, Interval(-1234.56, 1274.56))
     ('0 to 11,360', None)
+    >>> uneven_ends(2e6, Interval(1234567.0, math.inf))
+    '1,234,560 or more'
     """
     if not isinstance(value, int | float):
         return None
@@ -70,15 +72,24 @@ def uneven_ends(value: Value, interval: Interval) -> str | None:
     if reach < math.inf and 2 * reach - interval.width <= UNEVEN * reach:
         return None
     if math.isinf(interval.upper):
-        return f"{interval.lower:,.6g} or more" if math.isfinite(interval.lower) else "ends unknown"
+        return (
+            f"{_six(interval.lower, ROUND_FLOOR)} or more"
+            if math.isfinite(interval.lower)
+            else "ends unknown"
+        )
     if math.isinf(interval.lower):
-        return f"{interval.upper:,.6g} or less"
+        return f"{_six(interval.upper, ROUND_CEILING)} or less"
     if not 0 < interval.width < math.inf:
         return f"{interval.lower:,.6g} to {interval.upper:,.6g}"
     last = Decimal(1).scaleb(_magnitude(interval) - 2)
     if isinstance(value, int):
         last = max(last, Decimal(1))
     return f"{_outward(interval.lower, last, ROUND_FLOOR)} to {_outward(interval.upper, last, ROUND_CEILING)}"
+
+
+def _six(end: float, rounding: str) -> str:
+    """Round to six digits: where the other end is unknown there is no width to tell how many."""
+    return readable(float(Context(prec=6, rounding=rounding).create_decimal(end)))
 
 
 def _outward(end: float, last: Decimal, rounding: str) -> str:
