@@ -13,6 +13,7 @@ import pytest
 from discreet.asking.engines import MemoryEngine, PostgresEngine
 from discreet.asking.engines.sql.weighing import Weighing
 from discreet.asking.planning import TableStage, plan_asked
+from discreet.asking.planning.stages import AddNoise
 from discreet.errors import DiscreetError
 from discreet.kernel.mechanisms import KeySelection, Ladder
 from discreet.kernel.plan import Output, Released
@@ -50,10 +51,13 @@ def plans_of(policy, every=1):
 
 
 def outputs_of(stage, place, groups):
-    """A rung at the lower end of the ladder, so that people are above it; the keys that both tables have."""
+    """A rung at the lower end of the ladder, so that people are above it, in each group that chooses; people
+    enough for all groups to choose; the keys that both tables have."""
     if isinstance(stage.mechanism, Ladder):
         rungs = getattr(stage, "rungs", range(stage.mechanism.rungs))
-        return Output(numbers=(rungs[place % 3],))
+        return Output(numbers=(rungs[place % 3],) * len(getattr(stage, "cells", (0,))))
+    if isinstance(stage, AddNoise):
+        return Output(numbers=(2**80,) * len(stage.plan.labels))
     if isinstance(stage.mechanism, KeySelection):
         return Output(groups=tuple(sorted(groups, key=repr)))
     return Output(numbers=(0, 0))

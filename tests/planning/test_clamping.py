@@ -184,3 +184,13 @@ def test_what_is_said_of_noise_before_leaves_out_the_price_of_ends(visits, tmp_p
     (line,) = [each for each in opened(visits, tmp_path).explain(BY_WARD, epsilon=1).sentences()
                if each.startswith("Noise")]  # fmt: skip
     assert line.split("deviation ")[1].startswith("1.76")  # √2 / 0.8
+
+
+def test_a_unit_that_is_whole_in_two_groups_is_seen_by_audits(visits, tmp_path):
+    *_, follow, told = stages_by_group(visits, tmp_path)
+    choose, _ = follow.ready(told.then(Output(numbers=(2**80, 2**80, 0))))
+    rungs = choose.mechanism.rungs
+    half, whole, none = ((mass,) * (rungs - 1) + (0,) for mass in (ONE // 2, ONE, 0))
+    for masses, part in (((half, half), 1), ((whole, none), 1), ((whole, whole), 2)):
+        (move,) = choose.moves([masses[0] + masses[1]], [none + none], "ends")
+        assert move.part == pytest.approx(part, rel=1e-5)

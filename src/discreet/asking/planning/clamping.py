@@ -104,9 +104,12 @@ class ChooseEnd(TableStage):
         return tuple(masses)
 
     def draw(self, given: tuple[int, ...], source: Source) -> Output:
+        return Output(numbers=tuple(self.mechanism.draw(masses, source) for masses in self._apart(given)))
+
+    def _apart(self, given: Masses) -> list[Masses]:
+        """Return the masses of each group."""
         rungs = self.mechanism.rungs
-        each = (given[first : first + rungs] for first in range(0, len(given), rungs))
-        return Output(numbers=tuple(self.mechanism.draw(masses, source) for masses in each))
+        return [given[first : first + rungs] for first in range(0, len(given), rungs)]
 
     def exact(self, given: Any, groups: Sequence[Any]) -> list[int]:
         raise NotImplementedError("what it releases is no number of a group")
@@ -115,7 +118,11 @@ class ChooseEnd(TableStage):
         if len(first) != len(second):
             yield Move(f"how often {name} is chosen", abs(len(first) - len(second)), 0)
             return
-        moved = sum(_range(one, other) for one, other in zip(first, second, strict=True))
+        moved = sum(
+            _range(one, other)
+            for pair in zip(first, second, strict=True)
+            for one, other in zip(*map(self._apart, pair), strict=True)
+        )
         yield Move(f"the range of {name}", moved, _moved(self.cells))
 
 
