@@ -20,9 +20,7 @@ SERVERS = {"postgres_server", "postgres_database", "spark_session", "spark_clust
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever starts a server is slow. What runs on Spark comes first, one after the other: test processes
-    have neighbours in this order, so that one of them alone has to start Spark."""
-    items.sort(key=lambda item: "spark" not in item.nodeid)
+    """Whatever starts a server is slow."""
     for item in items:
         chosen = getattr(item, "callspec", None)
         stores = [value for value in chosen.params.values() if isinstance(value, str)] if chosen else []
