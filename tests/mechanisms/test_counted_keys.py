@@ -187,3 +187,15 @@ def test_what_cannot_have_been_shown_has_no_interval():
 def test_without_delta_there_are_no_private_keys():
     with pytest.raises(dp.InvalidParameter, match="public keys"):
         dp.CountedKeys(epsilon=1, delta=0)
+
+
+@pytest.mark.parametrize("relation", ["add/remove", "replace"])
+@pytest.mark.parametrize(("epsilon", "sensitivity", "keys"), [(1, 1, 1), (0.5, 3, 4), (6, 1, 2)])
+def test_the_guarantee_in_epsilon_and_delta_is_above_the_curve(epsilon, sensitivity, keys, relation):
+    counted = dp.CountedKeys(
+        epsilon=epsilon, delta=1e-6, sensitivity=sensitivity, max_groups=keys, relation=relation
+    )
+    assert counted.guarantee.epsilon(delta=1e-6) <= epsilon
+    for at in (0, epsilon / 3, epsilon * 0.9, epsilon, 2 * epsilon):
+        curve, stated = (each.delta_interval(epsilon=at) for each in (counted.loss, counted.guarantee))
+        assert curve.lower <= stated.upper

@@ -283,6 +283,10 @@ class CountAndShow(NumberStage, ShowKeys):
     mechanism: CountedKeys
 
     @property
+    def loss(self) -> PrivacyLoss:
+        return self.mechanism.guarantee
+
+    @property
     def most(self) -> int:
         return self.mechanism.sensitivity
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.errors import InvalidParameter
 from discreet.kernel.laws import FiniteLaw, TruncatedLaplaceLaw, join_laws, show
-from discreet.kernel.losses import PrivacyLoss, Relation, check_relation
+from discreet.kernel.losses import PrivacyLoss, Relation, approximate, check_relation
 from discreet.kernel.mechanisms.key_selection import MOST_PAIRS, Key, check_count, check_delta, keys_moved
 from discreet.kernel.mechanisms.mechanism import Case, Frozen, Pair
 from discreet.kernel.numerics import (
@@ -23,6 +23,7 @@ from discreet.kernel.numerics import (
     least_whole,
     round_down,
     round_up,
+    short_up,
     working_precision,
 )
 from discreet.kernel.randomness import Source, fresh_source
@@ -95,6 +96,19 @@ class CountedKeys(Frozen):
     def loss(self) -> PrivacyLoss:
         """Return the loss of all keys of one person together, by the law that is drawn."""
         return self._moved * self.noise.loss(Fraction(self.sensitivity), self.relation)
+
+    @cached_property
+    def guarantee(self) -> PrivacyLoss:
+        """Return ε and δ alone, without the curve between: all that an account needs that adds these up.
+
+        Each key has equal parts; that of δ is at most the noise that a move takes beyond its upper end.
+        """
+        with working_precision(_BITS):
+            exposed = round_up(self.noise.tail(self.threshold - self.sensitivity + 1))
+        part = min(self.delta / self._moved, Fraction(short_up(Fraction(exposed))))
+        return self._moved * approximate(
+            epsilon=self.epsilon / self._moved, delta=part, relation=self.relation
+        )
 
     @property
     def _moved(self) -> int:
