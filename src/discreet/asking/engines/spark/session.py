@@ -41,12 +41,16 @@ SETTINGS = {
     "spark.sql.optimizer.windowGroupLimitThreshold": "1000000",
 }
 LEGACY = "spark.sql.legacy."
-# Of a Spark that we start: nothing is shown, written or listened for that need not be.
+# Of a Spark that we start: nothing is shown, written, listened for or remembered that need not be. By default it
+# keeps the plans of the last thousand statements for a page that is off, which fill the memory of a driver.
 STARTING = {
     "spark.app.name": "discreet",
     "spark.eventLog.enabled": "false",
     "spark.log.level": "OFF",
+    "spark.sql.ui.retainedExecutions": "1",
     "spark.ui.enabled": "false",
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
     "spark.ui.showConsoleProgress": "false",
 }
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
