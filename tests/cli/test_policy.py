@@ -137,7 +137,7 @@ def test_a_skeleton_of_a_latin_1_file_says_so(tmp_path, capsys):
     assert run("policy", "init", tmp_path / "t.csv", "--encoding", "latin-1") == 0
     shown = capsys.readouterr().out
     assert tomllib.loads(shown)["tables"]["t"]["encoding"] == "latin-1"
-    assert '"citt\\u00e0"' in shown
+    assert '"città" = {' in shown
 
 
 def test_check_says_which_labels_of_a_public_table_are_paid_for(csv, tmp_path, capsys):
@@ -171,3 +171,10 @@ city = { type = "text", keys = ["c0"] }
     assert from_policy(policy).public[0].column("region").keys == ('the "old" east', "west")
     assert run("policy", "check", policy) == 0
     assert "cities.region" not in capsys.readouterr().out
+
+
+def test_a_skeleton_of_a_file_with_any_name_is_toml(tmp_path, capsys):
+    data = tmp_path / "caf\u00e9 \U0001f600\x7f.csv"
+    data.write_text("person,debt\n1,2\n")
+    run("policy", "init", data, "--unit", "person")
+    assert tomllib.loads(capsys.readouterr().out)["dataset"]["id"] == "caf\u00e9 \U0001f600\x7f"

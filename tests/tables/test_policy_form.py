@@ -139,3 +139,20 @@ def test_types_and_the_person_are_guessed_from_names_alone():
         "text",
         "timestamp",
     ]
+
+
+def test_labels_may_be_pasted_line_by_line():
+    given = ColumnDraft(name="city", keys='Ottawa\r\n"Paris, Ontario"\n\nToronto\r')
+    assert given.facts()["keys"] == ["Ottawa", "Paris, Ontario", "Toronto"]
+
+
+def test_a_label_of_a_boolean_is_true_or_false():
+    assert ColumnDraft(name="paid", type="boolean", keys="True, false").facts()["keys"] == [True, False]
+    with pytest.raises(InvalidParameter, match="must be true or false"):
+        ColumnDraft(name="paid", type="boolean", keys="yes, no").facts()
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\u2029"])
+def test_a_label_with_a_mark_that_is_no_end_of_a_line_is_kept(mark):
+    text = f'[dataset]\nid = "t"\nversion = "1"\n[tables.t.columns]\nx = {{ keys = ["a{mark}b"] }}\n'
+    assert change_setting(text, ("dataset",), "version", "2") == text.replace('"1"', '"2"')

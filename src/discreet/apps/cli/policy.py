@@ -140,23 +140,21 @@ def _show(read: Policy, findings: list[dict[str, str]], problems: list[dict[str,
 def write_skeleton(data: Path, unit: str = "?", encoding: str = "utf-8") -> str:
     """Return the text of a policy for a file, with its columns as comments."""
     name = data.name.split(".")[0]
-    table = name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _quote(name)
+    table = name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else write_text(name)
     head = HEAD if encoding == "utf-8" else HEAD.replace("\nunit", f'\nencoding = "{encoding}"\nunit')
     columns = describe_file(data, encoding)
     if unit != "?" and unit.lower() not in {column.lower() for column in columns}:
         known = ", ".join(list(columns)[:12])
         raise InvalidParameter(f"unit must be a column of the file, got {unit!r}. There are: {known}.")
-    lines = [head.format(name=table, id=_quote(name), source=_quote(data.name), unit=_quote(unit))]
+    lines = [
+        head.format(name=table, id=write_text(name), source=write_text(data.name), unit=write_text(unit))
+    ]
     for column, kind in columns.items():
         if kind is None:
-            lines.append(f"# {_quote(column)}: of a type that questions cannot be about\n")
+            lines.append(f"# {write_text(column)}: of a type that questions cannot be about\n")
         else:
-            lines.append(f'# {_quote(column)} = {{ type = "{kind}" }}   # {HINTS[kind]}\n')
+            lines.append(f'# {write_text(column)} = {{ type = "{kind}" }}   # {HINTS[kind]}\n')
     return "".join(lines)
-
-
-def _quote(text: str) -> str:
-    return json_module.dumps(text)  # a basic string of TOML has the same escapes
 
 
 def find_gaps(policy: Policy) -> Iterator[dict[str, str]]:

@@ -72,7 +72,8 @@ class ColumnDraft:
             raise InvalidParameter(f"bounds of column {self.name!r} must have two ends, got one.")
         if self.low.strip():
             found["bounds"] = [self._read(end, kind) for end in (self.low, self.high)]
-        labels = [each.strip() for each in next(csv.reader([self.keys], skipinitialspace=True), [])]
+        listed = re.sub(r"[\r\n]+", ",", self.keys)  # a list may be pasted line by line
+        labels = [each.strip() for each in next(csv.reader([listed], skipinitialspace=True), [])]
         if any(labels):
             found["keys"] = [self._read(label, kind) for label in labels if label]
         return found
@@ -82,6 +83,8 @@ class ColumnDraft:
         if kind in ("integer", "number"):
             return read_decimal(text, f"each bound and label of column {self.name!r}")
         if kind == "boolean":
+            if text.casefold() not in ("true", "false"):
+                raise InvalidParameter(f"each label of column {self.name!r} must be true or false.")
             return text.casefold() == "true"
         return text
 
@@ -201,7 +204,7 @@ def change_setting(text: str, section: tuple[str, ...], name: str, value: Litera
     Only a setting on a line of its own is changed; the result is read again, and must differ in it alone.
     """
     line = None if value is None else f"{name} = {write_literal(value)}"
-    lines = text.splitlines()
+    lines = text.removesuffix("\n").split("\n")  # other marks that Python splits at may stand in a label
     heads = [n for n, each in enumerate(lines) if _heading(each) is not None]
     at = next((n for n in heads if _heading(lines[n]) == section), None)
     if at is None:
