@@ -2,6 +2,7 @@
 
 import pytest
 
+from discreet.apps.server.pages.dataset_pages import examples
 from discreet.apps.server.pages.question_builder import building_blocks, sql_name, sql_value, uses_of
 from discreet.asking.planning import plan_asked
 from discreet.asking.policy import from_arguments
@@ -60,6 +61,21 @@ def test_the_column_for_says_what_the_planner_does():
     assert uses["shop"] == "filter, group by, labels found for δ: rare ones are hidden"
     without = policy()
     assert uses_of(without.tables[0].column("shop"), without.tables[0], without) == "filter"
+
+
+@pytest.mark.parametrize("name", ["order", "select", "From", "group", "all", "true", "current_date", "any"])
+def test_a_name_that_is_a_word_of_sql_is_a_name_all_the_same(name):
+    given = from_arguments(
+        id="t",
+        sources={name: None},
+        unit=name,
+        budget={"epsilon": 1},
+        types={name: "text"},
+        keys={"in": ["a"]},
+        bounds={"not": (0, 5)},
+    )
+    for _, question in examples(given):
+        plan_asked(question, given, epsilon=0.1)
 
 
 def test_names_and_values_are_quoted_where_sql_needs_it():

@@ -16,15 +16,27 @@ MOST_LABELS = 1000  # of a column, as a menu; beyond them one writes
 PARTS = {"month": ("date", "timestamp"), "year": ("date", "timestamp")}
 Grouping: TypeAlias = Literal["all", "found", ""]  # all labels are shown; found in the data, for δ; refused
 
+RESERVED = {  # words that are no names unless they are quoted
+    "all", "alter", "and", "any", "as", "between", "case", "create", "cross", "cube", "current_catalog",
+    "current_date", "current_time", "current_timestamp", "current_user", "describe", "distinct", "drop",
+    "else", "except", "false", "fetch", "for", "force", "from", "glob", "grant", "group", "having",
+    "ilike", "in", "inner", "insert", "install", "intersect", "into", "is", "join", "lateral", "like",
+    "limit", "localtime", "localtimestamp", "lock", "map", "not", "notnull", "null", "offset", "on",
+    "only", "or", "order", "outer", "partitioned_by", "positional", "qualify", "regexp", "returning",
+    "revoke", "rlike", "rollback", "rollup", "select", "session_user", "set", "summarize", "table",
+    "tablesample", "then", "true", "uncache", "union", "using", "values", "when", "where", "window",
+    "with", "xor",
+}  # fmt: skip
+
 
 def sql_name(name: str) -> str:
     """Return a name as SQL writes it, quoted where necessary.
 
-    >>> sql_name("city"), sql_name('the "old" town')
-    ('city', '"the ""old"" town"')
+    >>> sql_name("city"), sql_name('the "old" town'), sql_name("From")
+    ('city', '"the ""old"" town"', '"From"')
     """
     plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit()
-    return name if plain else '"' + name.replace('"', '""') + '"'
+    return name if plain and name.lower() not in RESERVED else '"' + name.replace('"', '""') + '"'
 
 
 def sql_value(value: Value, kind: str) -> str:
