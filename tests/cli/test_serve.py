@@ -56,6 +56,17 @@ def test_an_empty_folder_is_served_and_its_owners_token_printed_once(tmp_path):
         again.stop()
 
 
+def test_a_start_that_fails_keeps_no_token_from_its_owner(tmp_path):
+    """Shown once means that it is shown: where a port is taken, the next start makes it."""
+    folder = tmp_path / "house"
+    with Process("--demo") as demo:
+        code, _, err = run("serve", "--folder", folder, "--port", str(demo.port))
+        assert (code, "free" in err) == (2, True)
+    with Process("--folder", str(folder)) as house:
+        assert house.facts["tokens"]["owner"]
+        house.stop()
+
+
 def test_a_cold_start_takes_less_than_three_seconds():
     """In processor time of the server: what a machine that does nothing else would take at most.
 

@@ -103,8 +103,6 @@ def serve(
         else:
             limits, log = Limits(runners=at_once), Journal(journal or sys.stderr)
             service = Service.open(policies, people=people, limits=limits, journal=log, folder=folder)
-            if folder is not None and not service.people.everyone():
-                tokens["owner"] = service.people.add("owner", "owner")
         opened = _open_postgres(service, host, postgres, (tls_cert, tls_key))
         second, where = None, None
         if opened is not None:
@@ -113,6 +111,8 @@ def serve(
         service.open_all()
         listening = stack.enter_context(listen(host, port))
         address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+        if folder is not None and not service.people.everyone():  # last: the token is shown once
+            tokens["owner"] = service.people.add("owner", "owner")
         _announce(service, address, tokens, where, as_json=json)
         _run(service, listening, trust_proxy, second)
 
@@ -170,7 +170,7 @@ def _announce(
         return
     print(f"discreet serves {', '.join(names) or 'no data set yet'} at {address}")
     if postgres is not None:
-        user = "demo-analyst" if tokens else "NAME"
+        user = "demo-analyst" if "analyst" in tokens else "NAME"
         host, _, port = postgres.rpartition(":")
         place = f"host={host.strip('[]')} port={port} dbname={(names or ['NAME'])[0]} user={user}"
         print(f'  psql "{place}"  # the password is the token')
