@@ -277,3 +277,33 @@ def test_a_planted_fault_in_the_walk_is_seen(tmp_path):
         (bad,) = files.find_bad_values("x", most=1)
         assert files.say(bad).count("line 4 of t.csv") == 1
         assert files.say(BadValues(bad.column, 1, (0,))).count("line 2 of t.csv") == 1
+
+
+def test_a_column_called_rowid_hides_no_line(tmp_path):
+    (tmp_path / "t.csv").write_text(f"person,rowid,age\n1,{CANARY},3\n2,b,lots\n")
+    given = {"types": {"age": "integer"}}
+    ((_, column, said),) = found(policy({"t": str(tmp_path / "t.csv")}, **given))
+    assert (column, "line 3 of t.csv" in said, CANARY in said) == ("age", True, False)
+    (tmp_path / "t.csv").write_text("person,rowid,age\n1,a,3\n2,,4\n")
+    assert ask(tmp_path / "t.csv", "SELECT COUNT(rowid) AS n FROM t", tmp_path, **given) == [{"n": 1}]
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    """Its names would be those of one file, and its rows those of another: cities would be people."""
+    path, copy = tmp_path / "t.csv", TextFiles.copy
+    path.write_text("person,city\n1,Ottawa\n")
+
+    def replace_and_copy(files):
+        path.write_text("city,person\nOttawa,2\n")
+        copy(files)
+
+    monkeypatch.setattr(TextFiles, "copy", replace_and_copy)
+    with pytest.raises(dp.PolicyViolation, match="one of its files has changed"):
+        ask(path, "SELECT COUNT(*) AS n FROM t", tmp_path)
+
+
+def test_a_first_line_that_is_deep_is_refused_in_words(tmp_path):
+    for line in ("[" * 100_000, '{"a":' * 100_000):
+        (tmp_path / "t.jsonl").write_text(line)
+        with pytest.raises(dp.PolicyViolation, match="must begin with an object"):
+            ask(tmp_path / "t.jsonl", "SELECT COUNT(*) AS n FROM t", tmp_path)

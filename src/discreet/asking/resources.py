@@ -14,7 +14,7 @@ from typing import Any
 from discreet.asking.engines import Engine, describe_policy, open_engine
 from discreet.asking.planning import as_notion, budget_of
 from discreet.asking.policy import Commands, LedgerPlace, Policy, Table, ledger_of_policy, sibling_path
-from discreet.errors import EngineFailure, InvalidParameter
+from discreet.errors import EngineFailure, InvalidParameter, PolicyViolation
 from discreet.kernel.accounting import Budget
 from discreet.kernel.ledger import (
     Anchor,
@@ -30,6 +30,8 @@ from discreet.kernel.numerics import short_down
 
 class Resources:
     """The engine and the ledger of a policy's data set. Opening is safe from several threads."""
+
+    _is_shared = False  # whether other processes read the same files
 
     def __init__(
         self,
@@ -59,6 +61,8 @@ class Resources:
         """Return the engine once it responds. An outage found here is neither charged nor counted."""
         engine = self.engine()
         engine.reach()
+        if self._is_shared:
+            engine.check_files()
         return engine
 
     def opening(self) -> Callable[[], Engine]:
@@ -72,7 +76,9 @@ class Resources:
                 "got frames or a session. Write a policy: discreet policy init.",
                 parameter="engine",
             )
-        return partial(open_engine, self._kind, self.declared, {}, timeout_s=self.timeout_s)
+        with self._lock:
+            self._is_shared, files = True, None if self._engine is None else self._engine.files()
+        return partial(_open_same, self._kind, self.declared, files, timeout_s=self.timeout_s)
 
     @property
     def known(self) -> Policy:
@@ -128,6 +134,17 @@ class Resources:
                 if part is not None:
                     part.close()
             self._engine = self._ledger = None
+
+
+def _open_same(
+    kind: object, policy: Policy, files: tuple[object, ...] | None, *, timeout_s: float | None
+) -> Engine:
+    """Open an engine on the files that another one read; refuse others in their place, more or fewer."""
+    engine = open_engine(kind, policy, {}, timeout_s=timeout_s)
+    if files is not None and engine.files() != files:
+        engine.close()
+        raise PolicyViolation("The data must stay as it was opened, and its files have changed.")
+    return engine
 
 
 # The ledger of a policy: what the owner declares there is what the ledger keeps.

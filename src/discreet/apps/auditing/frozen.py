@@ -225,6 +225,12 @@ class _WatchedEngine:
     def reach(self) -> None:
         self._engine.reach()
 
+    def files(self) -> tuple[object, ...]:
+        return self._engine.files()
+
+    def check_files(self) -> None:
+        self._engine.check_files()
+
     def close(self) -> None:
         self._engine.close()
 

@@ -34,6 +34,12 @@ class Engine(Protocol):
         """Make sure that the data is in reach, and is what was opened: asked before each charge. No data is
         read."""
 
+    def files(self) -> tuple[object, ...]:
+        """Return the files that were read, each with what tells it from another in its place."""
+
+    def check_files(self) -> None:
+        """Refuse files that were changed since, though this engine may have copied them: others read them."""
+
     def close(self) -> None:
         """Give back memory, connections and temporary files."""
 

@@ -84,6 +84,13 @@ class MemoryEngine:
     def reach(self) -> None:
         """Do nothing: the rows are copies in this process."""
 
+    def files(self) -> tuple[object, ...]:
+        """Return nothing: the rows are copies in this process."""
+        return ()
+
+    def check_files(self) -> None:
+        """Do nothing: the rows are copies in this process."""
+
     def close(self) -> None:
         """Do nothing: no connection is held."""
 

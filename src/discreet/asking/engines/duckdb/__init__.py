@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from discreet.asking.engines.base import fail
 from discreet.asking.engines.duckdb.dialect import DuckDBDialect
-from discreet.asking.engines.duckdb.registration import Registrar, Stamp
+from discreet.asking.engines.duckdb.registration import CHANGED, Registrar, Stamp
 from discreet.asking.engines.sql import named, text
 from discreet.asking.engines.sql.engine import SQLEngine
 from discreet.asking.engines.sql.weighing import Store
@@ -93,9 +93,16 @@ class DuckDBEngine(SQLEngine):
     def reach(self) -> None:
         """Refuse files that were changed or replaced: no one has read them yet."""
         if not self._registrar.unchanged():
-            raise PolicyViolation(
-                "The data must stay as it was opened, and one of its files has changed. Open it again."
-            )
+            raise PolicyViolation(CHANGED)
+
+    def files(self) -> tuple[Stamp, ...]:
+        """Return the files that were read, each with what tells it from another in its place."""
+        return tuple(self._registrar.files)
+
+    def check_files(self) -> None:
+        """Refuse files that were changed or replaced, also those that were copied."""
+        if not self._registrar.all_unchanged():
+            raise PolicyViolation(CHANGED)
 
     @contextlib.contextmanager
     def _keeping(self) -> Iterator[Store]:

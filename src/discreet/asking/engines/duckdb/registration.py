@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Stamp: TypeAlias = tuple[str, int, int, int]  # path, file, size, time of its last change
+CHANGED = "The data must stay as it was opened, and one of its files has changed. Open it again."
 TEXT_SUFFIXES = (*CSV_SUFFIXES, *JSON_SUFFIXES)
 
 
@@ -42,6 +43,7 @@ class Registrar:
         self._connection, self._read = connection, set(read)  # files that were read before: not again
         self.paths: list[str] = []
         self.stamps: list[Stamp] = []  # of files that are read again for every question
+        self.files: list[Stamp] = []  # of all files, as they were before they were read
 
     def register(self, table: Table | PublicTable, source: object, name: str) -> dict[str, str]:
         """Make the table known under `name`; its columns and their stored types."""
@@ -90,6 +92,10 @@ class Registrar:
         """Return whether the files that stayed where they are are still those that were read."""
         return self.stamps == [_stamp(path) for path, *_ in self.stamps]
 
+    def all_unchanged(self) -> bool:
+        """Return whether all files that were read are still those, copied or not."""
+        return self.files == [_stamp(path) for path, *_ in self.files]
+
     def _register_files(self, table: Table | PublicTable, source: Source, name: str) -> None:
         found, inner = find_files(source)
         suffix = suffix_of(found[0]) if found else ""
@@ -97,8 +103,12 @@ class Registrar:
             raise InvalidParameter(f"source of table {table.name!r} must be a file, got {source!r}.")
         if any(suffix_of(each) != suffix for each in found):
             raise InvalidParameter(f"the files of table {table.name!r} must be of one kind, got several.")
+        stamps = [_stamp(str(Path(each).resolve())) for each in found]
+        self.files.extend(stamps)
         if suffix in TEXT_SUFFIXES:
             TextFiles(self._connection, table, found).load(name)
+            if stamps != [_stamp(path) for path, *_ in stamps]:
+                raise PolicyViolation(CHANGED)  # the names of one file, and the rows of another
         elif suffix == ".parquet":
             self._register_parquet(table, [str(Path(each).resolve()) for each in found], name)
         elif suffix in (".duckdb", ".db", ".ddb"):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CSV_SUFFIXES = {".csv": ",", ".tsv": "\t"}
 JSON_SUFFIXES = (".jsonl", ".ndjson")
-UNREADABLE = (ValueError, OSError, EOFError, zlib.error, csv.Error)
+UNREADABLE = (ValueError, OSError, EOFError, RecursionError, zlib.error, csv.Error)
 
 
 @dataclass(frozen=True)
@@ -174,14 +174,15 @@ class TextFiles:
             *options,
             _option("columns", columns),
         )
-        return exp.Select().select(exp.Star()).from_(exp.Table(this=read)).sql(dialect="duckdb")
+        fields = [exp.alias_(column(each), _raw(each), quoted=True) for each in self.fields]
+        return exp.Select().select(*fields).from_(exp.Table(this=read)).sql(dialect="duckdb")
 
     def _declared(self, field: str) -> Column:
         return self._table.column(field) or Column(name=field)
 
     def _converted(self, declared: Column) -> tuple[exp.Expression, exp.Expression]:
         """Return a column as text, and as its type, by the cast from text that questions use too."""
-        raw: exp.Expression = column(declared.name)
+        raw: exp.Expression = column(_raw(declared.name))
         if declared.missing:
             listed = exp.In(this=raw.copy(), expressions=[text(each) for each in declared.missing])
             raw = when((exp.Not(this=exp.paren(listed)), raw))
@@ -251,7 +252,7 @@ class TextFiles:
                 for line, said in enumerate(file, 1):
                     try:
                         good = not said.strip() or isinstance(json.loads(said.encode("utf-8")), dict)
-                    except ValueError:
+                    except (ValueError, RecursionError):
                         good = False
                     if not good:
                         yield Place(path, line), "is not one object in UTF-8"
@@ -312,6 +313,11 @@ def _line_at(path: str, encoding: str, position: int) -> int:
                 break
             lines += 1
     return lines
+
+
+def _raw(field: str) -> str:
+    """Return what a field is called in the table `raw`, whose rows have a `rowid` that no field may hide."""
+    return f"field {field}"
 
 
 def _option(name: str, value: exp.Expression) -> exp.EQ:

@@ -57,6 +57,13 @@ class SQLEngine(ABC):
     def reach(self) -> None:  # noqa: B027  not abstract: most have nothing to do
         """Do nothing: what is in this process is always in reach."""
 
+    def files(self) -> tuple[object, ...]:
+        """Return nothing: the data is in no file."""
+        return ()
+
+    def check_files(self) -> None:  # noqa: B027  not abstract: most have none
+        """Do nothing: the data is in no file."""
+
     def run(self, plan: ExactPlan) -> ExactTable:
         """Return the exact table of a plan; whatever goes wrong inside is one constant failure."""
         if plan.weighs and plan.labels == () and not plan.other:
