@@ -1,9 +1,14 @@
 """What an owner changes on the page holds at once, is in file and ledger, and changes nothing else."""
 
+import re
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 
+import discreet as dp
+from discreet.errors import InvalidParameter, PolicyViolation
 from server.pages.visiting import COUNT, Visitor
 from server.running import UNHURRIED, promptly, running, write_policy
 
@@ -177,3 +182,97 @@ def test_a_budget_in_mu_is_raised_in_mu(tmp_path):
         assert owner.send_form(RAISE, seen_at="/owner", mu="3", reason="more").status_code == 303
         assert written(served)["dataset"]["budget"] == {"mu": 3}
         assert 'placeholder="now 3"' in owner.get("/owner").text
+
+
+def test_of_two_owners_none_undoes_the_others_change_unseen(town, olga):
+    page = olga.get("/owner").text
+    (seen,) = re.findall('name="seen" value="([0-9a-f]+)"', page)
+    first = {"dataset.version": "2", "server.deadline_s": "1", "seen": seen}
+    assert olga.send_form(CHANGE, seen_at="/owner", **first).status_code == 303
+    second = {"dataset.version": "1", "server.deadline_s": "3", "seen": seen}
+    refused = olga.send_form(CHANGE, seen_at="/owner", **second)
+    assert (refused.status_code, "changed since" in refused.text) == (400, True)
+    assert written(town)["dataset"]["version"] == "2"
+
+
+def test_two_changes_at_once_are_both_made(town, olga):
+    def change(fields):
+        with Visitor(town) as owner:
+            return owner.signed_in("olga").send_form(CHANGE, seen_at="/owner", **fields).status_code
+
+    fields = [{"dataset.version": "2"}, {"dataset.population": "400"}, {"tables.town.limit": "3"}]
+    with ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(change, fields)) == [303] * 3
+    found = written(town)
+    assert found["dataset"]["version"] == "2"
+    assert found["dataset"]["population"] == 400
+    assert found["tables"]["town"]["limit"] == 3
+    now = town.service.datasets["town"].policy
+    assert (now.version, now.population, now.tables[0].limit) == ("2", 400, 3)
+
+
+def test_no_watch_is_opened_while_a_policy_changes(town):
+    """It would be charged under one policy, and its questions read by another."""
+    terms = {"threshold": 9, "epsilon": 1}
+    dataset = town.service.datasets["town"]
+    with dataset.changing():
+        assert town.send("POST", "/api/datasets/town/watch", body=terms).status == 429
+    assert town.send("POST", "/api/datasets/town/watch", body=terms).status == 201
+    with pytest.raises(InvalidParameter, match="no watch is open"), dataset.changing():
+        pass
+
+
+def test_a_watch_that_no_one_used_for_long_ends_with_its_policy(town, olga):
+    opened = town.send("POST", "/api/datasets/town/watch", body={"threshold": 9, "epsilon": 1}).json["watch"]
+    for each in town.service.datasets["town"]._watches._sessions.values():
+        each.used -= 10_000
+    assert olga.send_form(CHANGE, seen_at="/owner", **{"dataset.version": "2"}).status_code == 303
+    path = f"/api/datasets/town/watch/{opened}/test"
+    assert town.send("POST", path, body={"sql": "SELECT COUNT(*) FROM town"}).status == 404
+
+
+def test_a_connected_program_goes_on_after_a_change(town, olga):
+    remote = dp.connect(town.url, token=town.tokens["ann"], dataset="town")
+    remote.ask(COUNT, epsilon=1)
+    change = {"tables.town.limit": "3", "dataset.version": "2"}
+    assert olga.send_form(CHANGE, seen_at="/owner", **change).status_code == 303
+    assert len(remote.ask(COUNT, epsilon=1)) == 2
+    assert remote.policy.version == "2"
+    assert olga.send_form(CHANGE, seen_at="/owner", **{"tables.town.limit": "5"}).status_code == 303
+    assert any("5" in each for each in remote.explain(COUNT, epsilon=1).sentences())
+
+
+def test_a_file_that_was_replaced_is_not_read_until_it_has_a_new_version(town, olga):
+    """Workers that start later would read it, and those of before have the old rows."""
+    path = town.folder / "town.csv"
+    path.write_text(path.read_text() + "999,5,Ottawa,shop1\n")
+    refused = town.ask(COUNT, epsilon=1)
+    assert (refused.status, "one of its files has changed" in refused.body.decode()) == (403, True)
+    assert budget(town)["remaining"]["epsilon"] == 10
+    assert olga.send_form(CHANGE, seen_at="/owner", **{"dataset.version": "2"}).status_code == 303
+    assert town.ask(COUNT, epsilon=1).json["charged"]
+
+
+def test_a_worker_opens_the_files_that_were_opened_or_none(town):
+    resources = town.service.datasets["town"]._curator.resources
+    opening = resources.opening()
+    opening().close()
+    path = town.folder / "town.csv"
+    path.write_text(path.read_text() + "999,5,Ottawa,shop1\n")
+    with pytest.raises(PolicyViolation, match="files have changed"):
+        opening()
+
+
+def test_psql_sees_the_columns_of_today(town, olga):
+    place = {"host": "127.0.0.1", "port": town.postgres.port, "user": "ann", "password": town.tokens["ann"]}
+    listed = "SELECT column_name FROM information_schema.columns WHERE table_name = 'town'"
+
+    def columns():
+        with psycopg.connect(**place, dbname="town", autocommit=True) as connection:
+            return {name for (name,) in connection.execute(listed)}
+
+    assert columns() == {"person", "debt", "city", "shop"}
+    path = town.folder / "town.csv"
+    path.write_text(path.read_text().replace("\n", ",new\n"))
+    assert olga.send_form(CHANGE, seen_at="/owner", **{"dataset.version": "2"}).status_code == 303
+    assert columns() == {"person", "debt", "city", "shop", "new"}

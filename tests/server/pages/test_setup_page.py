@@ -5,6 +5,7 @@ import stat
 import httpx
 import pytest
 
+from discreet.errors import InvalidParameter
 from server.pages.visiting import Visitor
 from server.running import UNHURRIED, running, write_policy
 
@@ -209,3 +210,48 @@ def test_a_new_version_is_read_from_a_new_file_and_the_old_answers_stay(house, o
         refused = olga.send_form("/owner/datasets/visits/policy", seen_at="/owner", **form)
         assert refused.status_code == 400
     assert 'source = "visits-2.csv"' in (house.folder / "visits.toml").read_text()
+
+
+@pytest.mark.parametrize("name", ["\U00020000" * 90 + ".csv", "x" * 300 + ".csv", "\u00e9" * 101 + ".csv"])
+def test_a_name_that_is_too_long_for_the_disk_is_refused_in_words(house, olga, name):
+    reply = sent(olga, name, "x")
+    assert reply.status_code == 400
+    assert "letters, digits" in reply.text
+
+
+def test_an_ending_in_capitals_is_an_ending(house, olga):
+    assert sent(olga, "MORE.CSV", HEADER + ROWS).status_code == 201
+    assert opened(olga, file="MORE.CSV", id="more").status_code == 303
+
+
+def test_labels_on_two_lines_and_a_deep_file_are_no_failure_of_the_server(house, olga):
+    (house.folder / "deep.jsonl").write_text("[" * 100_000)
+    assert olga.get("/owner/new", params={"file": "deep.jsonl"}).status_code == 403
+    assert opened(olga, **{"keys.2": "North\nSouth"}).status_code == 303
+
+
+def test_another_file_leads_to_no_second_budget_for_the_same_people(house, olga):
+    (house.folder / "few.csv").write_text("patient,clinic\n1,North\n")
+    few = {
+        "file": "few.csv",
+        "id": "few",
+        "type.1": "text",
+        "keys.1": "",
+        "type.2": "",
+        "low.1": "",
+        "high.1": "",
+    }
+    assert opened(olga).status_code == 303
+    assert opened(olga, **few).status_code == 303
+    change = {"tables.few.source": "visits.csv", "dataset.version": "2"}
+    refused = olga.send_form("/owner/datasets/few/policy", seen_at="/owner", **change)
+    assert refused.status_code == 403
+    assert "second budget for the same people" in refused.text
+    assert "other_people" not in refused.text
+    assert 'source = "few.csv"' in (house.folder / "few.toml").read_text()
+
+
+def test_a_file_of_settings_that_is_no_policy_is_named(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[build-system]\n")
+    with pytest.raises(InvalidParameter, match=r"^pyproject\.toml: "), running(None, folder=tmp_path):
+        pass

@@ -56,7 +56,7 @@ class PostgresServer:
                 parameter="postgres",
             )
         self._service, self._listening, self._tls = service, listening, tls
-        self._running, self._catalogues = Running(), dict[str, Catalogue]()
+        self._running, self._catalogues = Running(), dict[tuple[str, tuple[str, ...]], Catalogue]()
         self._clients: dict[int, Client] = {}
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -209,11 +209,16 @@ class PostgresServer:
         raise Fatal("3D000", not_found().message, "The database is the data set's id.")
 
     async def _catalogue(self, dataset: Dataset) -> Catalogue:
-        if dataset.name not in self._catalogues:
-            names = list(self._service.datasets)
-            made = await self._service.executor.plan(lambda: Catalogue(dataset.policy, names))
-            self._catalogues.setdefault(dataset.name, made)
-        return self._catalogues[dataset.name]
+        """Return the catalogue of today's policy: an owner may have changed it, or opened more data sets.
+
+        One that was made before stays for the sessions that have it.
+        """
+        policy, names = dataset.policy, tuple(self._service.datasets)
+        known = policy.digest, names
+        if known not in self._catalogues:
+            made = await self._service.executor.plan(lambda: Catalogue(policy, names))
+            self._catalogues.setdefault(known, made)
+        return self._catalogues[known]
 
     def _cancel(self, process: int, secret: int) -> None:
         client = self._clients.get(process)

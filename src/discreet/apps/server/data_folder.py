@@ -22,7 +22,8 @@ from discreet.errors import InvalidParameter
 
 Setting: TypeAlias = tuple[tuple[str, ...], str, Any]  # section, name, value
 LEDGER, PEOPLE = "folder.ledger", "folder.people"
-DATA = re.compile(r"\w[\w .()-]{0,100}\.(csv|tsv|jsonl|ndjson|parquet)(\.gz)?")
+DATA = re.compile(r"\w[\w .()-]{0,100}\.(?i:csv|tsv|jsonl|ndjson|parquet)(\.gz)?")
+LONGEST = 200  # bytes of a file's name; systems take 255
 
 
 class DataFolder:
@@ -56,9 +57,9 @@ class DataFolder:
 
     async def receive(self, name: str, content: AsyncIterator[bytes], *, most: int) -> None:
         """Keep a file that an owner sends, whole or not at all; none is replaced."""
-        if not DATA.fullmatch(name):
+        if not DATA.fullmatch(name) or len(name.encode()) > LONGEST:
             raise InvalidParameter(
-                "a file must be .csv, .tsv, .jsonl or .parquet, its name of letters, digits and spaces.",
+                "a file must be .csv, .tsv, .jsonl or .parquet, its name letters, digits and spaces, a few.",
                 parameter="file",
             )
         self._check_new(self.place / name)

@@ -1,8 +1,8 @@
 """One data set of the service, and everything a user may do with it. REST and pages both go through it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Context
 from functools import partial
@@ -24,7 +24,14 @@ from discreet.asking.planning import BookPlan, Plan, as_notion, price_of
 from discreet.asking.policy import Budget, Policy, read_budget
 from discreet.asking.query_run import BookRun, ChargedRun, QueryRun
 from discreet.asking.watching import watch_margin
-from discreet.errors import BudgetExceeded, EngineFailure, PolicyViolation, Rationed, UnsupportedQuery
+from discreet.errors import (
+    BudgetExceeded,
+    EngineFailure,
+    InvalidParameter,
+    PolicyViolation,
+    Rationed,
+    UnsupportedQuery,
+)
 from discreet.kernel.accounting import notion_json
 from discreet.kernel.ledger import Balance, Ledger, Verification
 from discreet.kernel.losses import ApproxDP, PureDP
@@ -67,6 +74,7 @@ class Dataset:
         self._raised: Budget | None = None  # since the policy was read
         self._executor, self._approvals, self._daily = executor, approvals, daily
         self._watches, self._now = WatchSessions(limits), PolicyInForce(curator, limits)
+        self._opening_watches, self._is_changing = 0, False
 
     @property
     def name(self) -> str:
@@ -82,11 +90,6 @@ class Dataset:
     def has_approvals(self) -> bool:
         """Whether some price waits for an owner."""
         return self._curator.policy.serving.approve_above is not None
-
-    @property
-    def has_watches(self) -> bool:
-        """Whether a watch is open: it ends with this object."""
-        return self._watches.any_open
 
     @property
     def postgres_port(self) -> int | None:
@@ -195,6 +198,15 @@ class Dataset:
         if (known := self._watches.opened(person, terms, key)) is not None:
             return known
         self._watches.check_room(person)
+        if self._is_changing:
+            raise busy()
+        self._opening_watches += 1
+        try:
+            return await self._open_watch(person, terms, key)
+        finally:
+            self._opening_watches -= 1
+
+    async def _open_watch(self, person: Person, terms: Mapping[str, Any], key: str | None) -> str | Approval:
         price, used = _watch_price(terms), None
         if self._is_above(person, price):
             text = "watch " + ", ".join(f"{name} {terms[name]}" for name in sorted(terms))
@@ -385,9 +397,27 @@ class Dataset:
             raise
         return opened
 
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Open no watch while the block runs, in which another policy is put in force; a watch ends with its
+        own policy."""
+        if self._is_changing:
+            raise busy()
+        if self._watches.any_open or self._opening_watches:
+            raise InvalidParameter("a policy must be changed while no watch is open, and one is.")
+        self._is_changing = True
+        try:
+            yield
+        finally:
+            self._is_changing = False
+
     def put_in_force(self, opened: "PolicyInForce") -> "PolicyInForce":
-        """Take every further question by another policy; return the one before, which is to be closed."""
+        """Take every further question by another policy; return the one before, which is to be closed.
+
+        Watches that no one used for long end here: their questions were planned by the policy before.
+        """
         before, self._now = self._now, opened
+        self._watches.end_all()
         return before
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """The service: the data sets that are served, the users who may ask, and the limits for all."""
 
 import asyncio
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
@@ -18,7 +19,7 @@ from discreet.apps.server.records import Records, open_records, secret_of
 from discreet.asking.answers import Signer
 from discreet.asking.curator import Curator
 from discreet.asking.policy import from_policy, from_toml, sibling_path
-from discreet.errors import InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter
 
 RETIRES_S = 30.0  # from when a data set is opened anew to when the old one takes no more questions
 
@@ -45,6 +46,7 @@ class Service:
         self.signer = Signer(secret_of(records, "receipts"))
         self.executor = FixedTimeExecutor(self.limits)
         self.datasets: Mapping[str, Dataset] = {}
+        self._adding, self.writing = threading.Lock(), asyncio.Lock()  # `writing`: who changes a policy file
         self._retired: dict[PolicyInForce, asyncio.Task[None]] = {}
         for curator in curators:
             name = curator.policy.id
@@ -73,7 +75,7 @@ class Service:
             raise InvalidParameter("policies must name at least one file, got none.", parameter="policy")
         kept = None if folder is None else DataFolder(folder)
         files = [*map(Path, policies), *([] if kept is None else kept.policies())]
-        curators = [Curator.from_policy(policy) for policy in files]
+        curators = [_open(policy) for policy in files]
         records = open_records(people or (kept.people if kept else people_of_policy(files[0])))
         service = cls(curators, records, limits=limits, journal=journal, folder=kept)
         named = zip(service.datasets, files, strict=True)
@@ -165,8 +167,6 @@ class Service:
         It reads the data: call it from a thread.
         """
         file, dataset = self._files[name], self.datasets[name]
-        if dataset.has_watches:
-            raise InvalidParameter("a policy must be changed while no watch is open, and one is.")
         if from_toml(text).id != name:
             raise InvalidParameter("a data set's id must stay what it is.", parameter="id")
         kept = file.read()
@@ -179,8 +179,10 @@ class Service:
 
     async def reopen(self, name: str, text: str) -> None:
         """Serve a data set by another policy. What was asked before is answered by the old one."""
-        opened = await asyncio.to_thread(self.prepare, name, text)
-        before = self.datasets[name].put_in_force(opened)
+        dataset = self.datasets[name]
+        with dataset.changing():
+            opened = await asyncio.to_thread(self.prepare, name, text)
+            before = dataset.put_in_force(opened)
         self._retired[before] = asyncio.ensure_future(self._close_later(before))
 
     async def _close_later(self, before: PolicyInForce) -> None:
@@ -194,8 +196,17 @@ class Service:
 
     def _add(self, dataset: Dataset) -> Dataset:
         """Serve a data set; the mapping is replaced, for another thread may be reading it."""
-        self.datasets = {**self.datasets, dataset.name: dataset}
+        with self._adding:
+            self.datasets = {**self.datasets, dataset.name: dataset}
         return dataset
+
+
+def _open(policy: Path) -> Curator:
+    """Open the data set of a policy file; an error says of which, for a folder may hold several."""
+    try:
+        return Curator.from_policy(policy)
+    except DiscreetError as error:
+        raise type(error)(f"{policy.name}: {error.message}", **error.fields) from error
 
 
 def people_of_policy(policy: str | Path) -> str:

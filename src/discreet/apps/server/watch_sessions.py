@@ -92,6 +92,10 @@ class WatchSessions:
         """Return this user's watches by name, oldest first."""
         return {name: each for name, each in self._sessions.items() if each.person == person}
 
+    def end_all(self) -> None:
+        """Close all watches."""
+        self._sessions.clear()
+
     def drop(self, name: str) -> None:
         """Close a watch: no one may see what it counted."""
         self._sessions.pop(name, None)

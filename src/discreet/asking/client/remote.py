@@ -62,10 +62,20 @@ class Remote:
 
     def __init__(self, transport: Transport, dataset: str) -> None:
         self._transport, self._dataset = transport, dataset
-        facts = transport.get("api", "datasets", dataset)
+        self._read_policy()
+
+    def _read_policy(self) -> None:
+        facts = self._transport.get("api", "datasets", self._dataset)
         self._policy, self._deadline_s = Policy.from_json(facts), float(facts["deadline_s"])
         if self._policy.digest != facts["digest"]:
             raise _other_version()
+
+    def _check_policy(self, digest: object) -> bool:
+        """Read the policy anew where the server planned by another one; return whether it did."""
+        if digest == self._policy.digest:
+            return False
+        self._read_policy()
+        return True
 
     @overload
     def ask(
@@ -90,6 +100,8 @@ class Remote:
         if status == 202:
             raise _waiting(reply)
         replies = reply["answers"] if _is_list(question) else [reply]
+        if self._check_policy(replies[0]["receipt"]["policy"]):  # the owner changed it meanwhile
+            plans = plan_asked(question, self._policy, **terms)
         answers = restore(plans, _as_stored(replies), charged=bool(reply["charged"]))
         for answer, facts in zip(answers, replies, strict=True):
             if answer.to_json() != {name: facts[name] for name in answer.to_json()}:
@@ -112,6 +124,9 @@ class Remote:
         )
         replies = reply["plans"] if _is_list(question) else [reply]
         if [plan.sentences() for plan in plans] != [each["sentences"] for each in replies]:
+            self._read_policy()  # the owner may have changed it
+            plans = plan_asked(question, self._policy, **terms)
+        if [plan.sentences() for plan in plans] != [each["sentences"] for each in replies]:
             raise _other_version()
         return plans if _is_list(question) else plans[0]
 
@@ -126,6 +141,8 @@ class Remote:
         )
         if status == 202:
             raise _waiting(reply)
+        if self._check_policy(reply["receipt"]["policy"]):
+            plan = plan_book(tables, self._policy, **terms)
         receipt = {name: fact for name, fact in reply["receipt"].items() if name != "charged"}
         found = restore_book(plan, as_stored(reply["released"], receipt), charged=bool(reply["charged"]))
         if json.loads(json.dumps(found.to_json()["tables"])) != reply["tables"]:
@@ -137,6 +154,9 @@ class Remote:
         plan = plan_book(tables, self._policy, **terms)
         body = _book_body(tables, terms)
         _, reply = self._transport.post(*self._path("book", "explain"), body=body, key="explain")
+        if plan.sentences() != reply["sentences"]:
+            self._read_policy()
+            plan = plan_book(tables, self._policy, **terms)
         if plan.sentences() != reply["sentences"]:
             raise _other_version()
         return plan

@@ -11,8 +11,14 @@ from fastapi.responses import RedirectResponse
 from discreet.apps.server.journal import note
 from discreet.apps.server.pages.dataset_pages import describe, newest_first
 from discreet.apps.server.pages.gauge import NUMBERS, BudgetGauge, numbers_of, up
-from discreet.apps.server.pages.policy_changes import change_policy, changeable, files_to_choose, write_raised
-from discreet.apps.server.pages.rendering import page
+from discreet.apps.server.pages.policy_changes import (
+    change_policy,
+    changeable,
+    digest_of_changeable,
+    files_to_choose,
+    write_raised,
+)
+from discreet.apps.server.pages.rendering import page, say_on_page
 from discreet.apps.server.pages.session_auth import OwnerForm, OwnerSignedIn, PageRoute, Visitor
 from discreet.apps.server.pages.waiting_page import read_reason
 from discreet.apps.server.people import DAYS, now
@@ -108,7 +114,7 @@ async def change(request: Request, sent: OwnerForm, name: str) -> Response:
     try:
         changed = await change_policy(service, name, sent.fields)
     except DiscreetError as error:
-        return await _show(service, sent.visitor, problem=error)
+        return await _show(service, sent.visitor, problem=error, else_do="open the file as its own data set")
     return _back("budgets", done="changed" if changed else "")
 
 
@@ -192,6 +198,7 @@ async def _show(
     of: str = "",
     done: str = "",
     problem: DiscreetError | None = None,
+    else_do: str = "",
 ) -> Response:
     people = service.people
     everyone = await service.executor.use_people(
@@ -204,7 +211,7 @@ async def _show(
         token=token,
         of=of,
         done=done,
-        problem=problem.message if problem else "",
+        problem=say_on_page(problem, else_do),
         datasets=[await _dataset(service, each, visitor) for each in service.datasets],
         days=DAYS,
         labels=defaultdict(str, CHANGES),
@@ -231,6 +238,7 @@ async def _dataset(service: Service, name: str, visitor: Visitor) -> dict[str, A
             part: up(Fraction(str(facts["budget"][part]))) for part in NUMBERS if part in facts["budget"]
         },
         "changeable": changeable(dataset) if service.policy_file(name) else {},
+        "seen": digest_of_changeable(dataset),
         "files": files_to_choose(service, name),
         "waiting": sum(each.state == "waiting" for each in approvals),
     }

@@ -6,6 +6,8 @@ Tested by: tests/server/pages/test_policy_changes.py
 """
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -29,19 +31,24 @@ async def write_raised(service: Service, name: str, numbers: Mapping[str, Any]) 
     if file is None:
         return False
     stated = {part: as_decimal(number) for part, number in reversed(budget)}
-    try:
-        text = await asyncio.to_thread(file.with_settings, [(("dataset",), "budget", stated)])
-        if from_toml(text).budget != budget:
+    async with service.writing:
+        try:
+            text = await asyncio.to_thread(file.with_settings, [(("dataset",), "budget", stated)])
+            if from_toml(text).budget != budget:
+                return False
+            await asyncio.to_thread(file.write, text)
+        except InvalidParameter:  # the file says it in another way, or cannot be written
             return False
-        await asyncio.to_thread(file.write, text)
-    except InvalidParameter:  # the file says it in another way, or cannot be written
-        return False
     return True
 
 
 async def change_policy(service: Service, name: str, form: Mapping[str, str]) -> bool:
     """Change what a form changes in a policy file, serve the data set by it, and return whether it does."""
     file, dataset = service.policy_file(name), service.dataset(name)
+    if form.get("seen", digest := digest_of_changeable(dataset)) != digest:
+        raise InvalidParameter(
+            "the policy must be as this page showed it, and it was changed since. Look again."
+        )
     settings = list(settings_of(dataset, form))
     if file is None or not settings:
         return False
@@ -50,7 +57,8 @@ async def change_policy(service: Service, name: str, form: Mapping[str, str]) ->
         raise InvalidParameter("version must change with the file: its answers are other answers.")
     if not {*sources} <= {*files_to_choose(service, name)}:
         raise InvalidParameter("file must be one of the server's folder.", parameter="source")
-    await service.reopen(name, await asyncio.to_thread(file.with_settings, settings))
+    async with service.writing:  # of two owners at once, the second changes what the first wrote
+        await service.reopen(name, await asyncio.to_thread(file.with_settings, settings))
     return True
 
 
@@ -97,6 +105,12 @@ def changeable(dataset: Dataset) -> dict[str, str]:
         if isinstance(table.source, str) and "://" not in policy.engine:
             found[f"tables.{table.name}.source"] = Path(table.source).name
     return found
+
+
+def digest_of_changeable(dataset: Dataset) -> str:
+    """Return by what a form names the settings that its page showed: of two owners, one must not undo the
+    other's change unseen."""
+    return hashlib.sha256(json.dumps(changeable(dataset)).encode()).hexdigest()
 
 
 def files_to_choose(service: Service, name: str) -> list[str]:

@@ -23,7 +23,7 @@ from discreet.apps.pictures.theme import Json
 from discreet.apps.server.http_errors import not_found
 from discreet.apps.server.pages.gauge import up
 from discreet.asking.answers import Theme, show_error, show_value, uneven_ends
-from discreet.errors import InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter
 from discreet.kernel.numerics import Interval
 
 FOLDER = Path(__file__).parents[1]
@@ -98,6 +98,12 @@ def read_theme(text: str) -> Theme:
         if text == theme:
             return theme
     raise InvalidParameter(f"theme must be one of {', '.join(THEMES)}.", parameter="theme")
+
+
+def say_on_page(problem: DiscreetError | None, instead: str) -> str:
+    """Return what is wrong; where the library has an argument for other people, a page has something else."""
+    text = "" if problem is None else problem.message
+    return text.replace("say so: other_people='<why>'", instead)
 
 
 # Cells of an answer's table on the pages: a value, and ± its interval where it has one.

@@ -26,7 +26,7 @@ from discreet.apps.server.limits import Rate
 from discreet.apps.server.pages.ask_page import draw_tried, say_errors
 from discreet.apps.server.pages.dataset_pages import examples
 from discreet.apps.server.pages.gauge import in_100
-from discreet.apps.server.pages.rendering import page
+from discreet.apps.server.pages.rendering import page, say_on_page
 from discreet.apps.server.pages.session_auth import (
     OwnerSignedIn,
     PageRoute,
@@ -88,7 +88,7 @@ class FileToOpen:
     def draft(self, fields: Mapping[str, str]) -> Draft:
         """Return the policy that was typed."""
         columns = tuple(
-            ColumnDraft(name=name, **{part: fields.get(f"{part}.{n}", "")[:10_000] for part in OF_A_COLUMN})
+            ColumnDraft(name=name, **{part: fields.get(f"{part}.{n}", "") for part in OF_A_COLUMN})
             for n, (name, kind) in enumerate(self.types.items())
             if kind is not None and fields.get(f"type.{n}")
         )
@@ -213,15 +213,9 @@ async def _show(
         odds=odds,
         seen=seen,
         asks_who=problem is not None and "other_people" in problem.message,
-        problem=_in_words(problem),
+        problem=say_on_page(problem, "say so below"),
         **visitor.frame,
     )
-
-
-def _in_words(problem: DiscreetError | None) -> str:
-    """Return what is wrong; the library's argument for other people is a field of the page."""
-    text = "" if problem is None else problem.message
-    return text.replace("say so: other_people='<why>'", "say so below")
 
 
 def read_draft(found: FileToOpen, text: str) -> Policy:
