@@ -16,7 +16,7 @@ MOST_LABELS = 1000  # of a column, as a menu; beyond them one writes
 PARTS = {"month": ("date", "timestamp"), "year": ("date", "timestamp")}
 Grouping: TypeAlias = Literal["all", "found", ""]  # all labels are shown; found in the data, for δ; refused
 
-RESERVED = {  # words that are no names unless they are quoted
+RESERVED = {  # what SQL takes for no name unless it is quoted
     "all", "alter", "and", "any", "as", "between", "case", "create", "cross", "cube", "current_catalog",
     "current_date", "current_time", "current_timestamp", "current_user", "describe", "distinct", "drop",
     "else", "except", "false", "fetch", "for", "force", "from", "glob", "grant", "group", "having",
