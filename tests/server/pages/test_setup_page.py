@@ -212,7 +212,9 @@ def test_a_new_version_is_read_from_a_new_file_and_the_old_answers_stay(house, o
     assert 'source = "visits-2.csv"' in (house.folder / "visits.toml").read_text()
 
 
-@pytest.mark.parametrize("name", ["\U00020000" * 90 + ".csv", "x" * 300 + ".csv", "\u00e9" * 101 + ".csv"])
+@pytest.mark.parametrize(
+    "name", ["\U00020000" * 90 + ".csv", "\u00e9" * 101 + ".csv"], ids=["four bytes", "two"]
+)
 def test_a_name_that_is_too_long_for_the_disk_is_refused_in_words(house, olga, name):
     reply = sent(olga, name, "x")
     assert reply.status_code == 400
