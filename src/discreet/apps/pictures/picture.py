@@ -157,8 +157,12 @@ class Picture:
     def _page(self) -> str:
         return page(self.title, light=self.to_json(theme="light"), dark=self.to_json(theme="dark"))
 
-    def _repr_html_(self) -> str:
+    def to_svg(self) -> str:
+        """Return a small SVG, in the colours of the page that it is put into."""
         return draw_inline(self.title, self.subtitle, self.traces, self.axes)
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
 
     def __repr__(self) -> str:
         return f"Picture({self.title!r})"

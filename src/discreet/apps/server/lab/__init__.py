@@ -53,7 +53,7 @@ def router() -> APIRouter:
             exhibit=exhibit,
             titles=titles(),
             drawing=drawing,
-            svg=drawing.picture._repr_html_(),
+            svg=drawing.picture.to_svg(),
             chosen=chosen,
             next=(draw + 1) % DRAWS,
         )

@@ -73,7 +73,7 @@ def _facts(kept: KeptAnswer, asked: Mapping[str, str], address: str, parts: int)
         "sentences": receipt["plan"],
         "question": receipt["question"],
         "key": fingerprint(kept.signed["signature"]["key"]),
-        "beside": beside_median(str(receipt["question"])),
+        "around": around_median(str(receipt["question"])),
         "copies": copies(address, str(receipt["question"]), kept, part=kept.part + 1 if parts > 1 else None),
         "view": None,
         "charts": None,
@@ -145,12 +145,12 @@ def copies(
 _MEDIAN = re.compile(r'\bQUANTILE\(([\w".]+), 0\.5\)(?: AS (?:"([^"]+)"|(\w+)))?')
 
 
-def beside_median(question: str) -> str:
-    """Return a question with the 45% and 55% quantiles beside its median; empty where it has none.
+def around_median(question: str) -> str:
+    """Return a question with the 45% and 55% quantiles around its median; empty where it has none.
 
     The question is as receipts write it, where a median is a quantile of 0.5.
 
-    >>> beside_median("SELECT QUANTILE(age, 0.5) AS a FROM people")
+    >>> around_median("SELECT QUANTILE(age, 0.5) AS a FROM people")
     'SELECT QUANTILE(age, 0.45) AS a_45, QUANTILE(age, 0.5) AS a, QUANTILE(age, 0.55) AS a_55 FROM people'
     """
     found = _MEDIAN.search(question)

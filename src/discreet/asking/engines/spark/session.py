@@ -41,8 +41,8 @@ SETTINGS = {
     "spark.sql.optimizer.windowGroupLimitThreshold": "1000000",
 }
 LEGACY = "spark.sql.legacy."
-# Of a Spark that we start: nothing is shown, written, listened for or remembered that need not be. By default it
-# keeps the plans of the last thousand statements for a page that is off, which fill the memory of a driver.
+# Of a Spark that we start: nothing is shown, written, listened for or remembered that need not be. By default
+# it keeps the plans of the last thousand statements, for a page that is off, and they fill a driver's memory.
 STARTING = {
     "spark.app.name": "discreet",
     "spark.eventLog.enabled": "false",
